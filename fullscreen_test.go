@@ -69,7 +69,7 @@ func TestWatchView(t *testing.T) {
 	g := y.watches(24, 80, "watch")
 	g.awaits("run "+run+" running", "1 working", "> a1 work", "? help")
 	g.types("?")
-	g.awaits("leave; the run goes on")
+	g.awaits("leave; the run continues")
 	g.types("?\t")
 	g.awaits("|0.0s")
 	g.resizes(50, 200)

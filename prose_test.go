@@ -16,8 +16,8 @@ import (
 // name here.
 func prosePages() []string {
 	return append(walkedPages(),
-		"SECURITY.md", "docs/agent-protocol.md", "docs/agents.md", "docs/builtin.md", "docs/configuration.md", "docs/glossary.md",
-		"docs/isolation.md", "docs/json.md", "docs/mcp.md", "docs/performance.md", "docs/roles.md", "docs/stages.md", "docs/tasks.md",
+		"CHANGELOG.md", "SECURITY.md", "docs/agent-protocol.md", "docs/agents.md", "docs/builtin.md", "docs/commands.md", "docs/configuration.md", "docs/glossary.md",
+		"docs/dependencies.md", "docs/disks.md", "docs/isolation.md", "docs/json.md", "docs/mcp.md", "docs/performance.md", "docs/roles.md", "docs/stages.md", "docs/tasks.md", "docs/testing.md",
 		"docs/variants-lab.md", "docs/variants.md", "docs/workflows.md")
 }
 
@@ -222,5 +222,26 @@ func TestTroubleshootingNamesMessages(t *testing.T) {
 	}
 	if n < 30 {
 		t.Errorf("only %d messages were found", n)
+	}
+}
+
+// glossaryTerms is how many words the glossary may explain.
+const glossaryTerms = 60
+
+// TestGlossary: the glossary stays short, and its words are in order.
+func TestGlossary(t *testing.T) {
+	t.Parallel()
+	var terms []string
+	for line := range strings.Lines(readPage(t, "docs/glossary.md")) {
+		if cells := strings.Split(line, "|"); len(cells) == 4 && !strings.HasPrefix(line, "|-") {
+			terms = append(terms, strings.TrimSpace(cells[1]))
+		}
+	}
+	terms = terms[1:] // without the head of the table
+	if len(terms) < 30 || len(terms) > glossaryTerms {
+		t.Errorf("the glossary has %d terms, want at most %d", len(terms), glossaryTerms)
+	}
+	if !slices.IsSortedFunc(terms, func(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) }) {
+		t.Errorf("the terms of the glossary are not in order: %q", terms)
 	}
 }

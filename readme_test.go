@@ -35,10 +35,23 @@ func TestReadmeNamesTheAgents(t *testing.T) {
 	t.Parallel()
 	lead, _, _ := strings.Cut(readPage(t, "README.md"), "```")
 	lead = strings.Join(strings.Fields(lead), " ") // a name may go over two lines
-	for _, want := range []string{"Claude Code", "Codex", "pi", "opencode", "Gemini CLI", "Qwen Code", "](" + pictureFile + ")"} {
+	names := []string{"Claude Code", "Codex", "pi", "opencode", "Gemini CLI", "Qwen Code", "GitHub Copilot CLI"}
+	for _, want := range append(names, "]("+pictureFile+")") {
 		if !strings.Contains(lead, want) {
 			t.Errorf("the README does not name %q before its first command", want)
 		}
+	}
+	installed := 0
+	for _, kind := range kinds.All() {
+		if kind.Install != "" {
+			installed++
+		}
+	}
+	if installed != len(names) {
+		t.Errorf("the README names %d agents, and swarm drives %d", len(names), installed)
+	}
+	if cell := "| agents | seven CLIs by name,"; !strings.Contains(readPage(t, "README.md"), cell) {
+		t.Errorf("the comparison in the README lacks %q", cell)
 	}
 }
 

@@ -26,7 +26,7 @@ func (r *Rules) Classify(a Action, p Place) *Finding {
 	case *Outward:
 		parts = r.outward(a)
 	default:
-		parts = []Part{opaque(shell.Opaque{Why: fmt.Sprintf("%T is no action", a)})}
+		parts = []Part{opaque(shell.Opaque{Why: fmt.Sprintf("%T is not an action", a)})}
 	}
 	slices.SortStableFunc(parts, byText)
 	f.Parts = parts

@@ -45,13 +45,13 @@ func (e *effect) wrong() string {
 	}
 	for _, where := range may {
 		if !isPossiblePlace(where) {
-			return fmt.Sprintf("%q is no place in a command line", where)
+			return fmt.Sprintf("%q is not a place in a command line", where)
 		}
 	}
 	for _, where := range slices.Concat(e.Write, e.Append, e.Create, e.Remove) {
 		if !slices.Contains([]string{"operands", "cleaned", "first", "last", "but-first", "but-last", "into"}, where) &&
 			!strings.HasPrefix(strings.TrimPrefix(where, "into "), "-") && !strings.HasSuffix(where, "=") {
-			return fmt.Sprintf("%q is no place in a command line", where)
+			return fmt.Sprintf("%q is not a place in a command line", where)
 		}
 	}
 	return ""

@@ -195,7 +195,7 @@ func (i *item) push(force bool) (Covers, error) {
 		return nil, err
 	}
 	if slices.ContainsFunc([]string{"any", "all", "every", "a", "branch", "branches"}, func(w string) bool { return strings.EqualFold(w, branches) }) {
-		return nil, fmt.Errorf("%q is no branch; name one, or a pattern as feature/*", branches)
+		return nil, fmt.Errorf("%q is not a branch; name one, or a pattern as feature/*", branches)
 	}
 	i.next("branch", "branches")
 	p := &PushTo{Branches: Scope(branches), Force: force}
@@ -205,7 +205,7 @@ func (i *item) push(force bool) (Covers, error) {
 			return nil, err
 		}
 		if strings.ContainsAny(p.Remote, "*/") {
-			return nil, fmt.Errorf("%q is no name of a remote", p.Remote)
+			return nil, fmt.Errorf("%q is not the name of a remote", p.Remote)
 		}
 	}
 	return p, nil
@@ -238,7 +238,7 @@ func (i *item) run() (Covers, error) {
 		}
 	}
 	if strings.HasPrefix(argv[0], "-") || strings.Contains(argv[0], "=") {
-		return nil, fmt.Errorf("%q is no command", argv[0])
+		return nil, fmt.Errorf("%q is not a command", argv[0])
 	}
 	return &RunCommand{Argv: argv}, nil
 }

@@ -100,7 +100,7 @@ func (r *Rules) merge(more []*rule) error {
 			r.all = append(r.all, one)
 			continue
 		case one.line == 0 || slices.Contains(r.all[first:], there):
-			return fail("is there twice")
+			return fail("appears twice")
 		case len(one.Match) > 0 || one.Reason != "" || one.Filter || len(one.Unless) > 0 || len(one.Over) > 0 ||
 			one.Grant != "" || one.Within != "" || len(one.Examples)+len(one.Counterexamples) > 0 || one.Instead != "":
 			return fail(there.whose() + ": only its tier can be given")
@@ -137,7 +137,7 @@ func (r *Rules) build(file grammarFile, effects []effect) error {
 		p := &file.Program[i]
 		for _, name := range p.Names {
 			if programs[name] != nil {
-				return &RuleError{Why: fmt.Sprintf("program %s is there twice", name)}
+				return &RuleError{Why: fmt.Sprintf("program %s appears twice", name)}
 			}
 			programs[name] = &program{Names: p.Names, Inherit: p.Inherit, Grammar: *clone(&p.Grammar)}
 		}

@@ -122,7 +122,7 @@ func decode(text []byte, into any) error {
 	err := d.Decode(into)
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
 		line, _ := strict.Errors[0].Position()
-		return &RuleError{Line: line, Why: fmt.Sprintf("%q is no key here", strings.Join(strict.Errors[0].Key(), "."))}
+		return &RuleError{Line: line, Why: fmt.Sprintf("%q is not a key here", strings.Join(strict.Errors[0].Key(), "."))}
 	}
 	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, _ := wrong.Position()

@@ -206,7 +206,7 @@ func (r *sectionReader) item(n, block ast.Node, start int) (Grant, error) {
 		return Grant{}, errors.New("it holds more than one paragraph, or a list of its own")
 	}
 	if k := block.Kind(); k != ast.KindTextBlock && k != ast.KindParagraph {
-		return Grant{}, fmt.Errorf("it is no line of words but a %s", k)
+		return Grant{}, fmt.Errorf("it is not a line of text but a %s", k)
 	}
 	// Definitions of links are taken out of a paragraph before it is seen.
 	line := r.line(start)

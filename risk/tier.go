@@ -34,7 +34,7 @@ func (t Tier) String() string {
 // MarshalText is the word of a tier. It is an error to write none of them.
 func (t Tier) MarshalText() ([]byte, error) {
 	if t == Unclassified || t > Destructive {
-		return nil, fmt.Errorf("%d is no tier", uint8(t))
+		return nil, fmt.Errorf("%d is not a tier", uint8(t))
 	}
 	return []byte(t.String()), nil
 }
@@ -47,7 +47,7 @@ func (t *Tier) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no tier; want SAFE, VISIBLE, HARD_TO_REVERSE or DESTRUCTIVE", text)
+	return fmt.Errorf("%q is not a tier; want SAFE, VISIBLE, HARD_TO_REVERSE or DESTRUCTIVE", text)
 }
 
 // Verdict is what becomes of an action.
@@ -84,5 +84,5 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no verdict; want deny, ask or proceed", text)
+	return fmt.Errorf("%q is not a verdict; want deny, ask or proceed", text)
 }

@@ -99,7 +99,7 @@ examples = ["tellall tell x"]
 	}
 	for text, want := range map[string]string{
 		"[verbs]\ndestroy = [\"A B\"]\n":       "line 1: verbs.destroy: \"A B\" is not a word",
-		"[verbs]\nmore = [\"x\"]\n":            "line 2: \"verbs.more\" is no key here",
+		"[verbs]\nmore = [\"x\"]\n":            "line 2: \"verbs.more\" is not a key here",
 		"thin = [\"gh\"]\n":                    "built in",
 		"generic = [\"rm\"]\n":                 "built in",
 		"a = 1\n[verbs]\nlocal = [\"a/b\"]\n":  "line 1",
@@ -252,7 +252,7 @@ examples = ["release tell"]
 		"[verbs]\nharmless = [\"acme\"]\n":            "verbs.harmless lowers tiers",
 		"known = [\"acme\"]\n":                        "built in",
 		"[[rule]]\nid = \"kill\"\ntier = \"SAFE\"\n":  "may be raised and not lowered",
-		"[[rule]]\nid = \"git-push\"\ntier = \"x\"\n": "no tier",
+		"[[rule]]\nid = \"git-push\"\ntier = \"x\"\n": "not a tier",
 		"[[rule]]\nid = \"a\"\ntier = \"VISIBLE\"\n":  "has no reason",
 		"[verbs]\ndestroy = [\"A\"]\n":                "line 1: verbs.destroy",
 		"[[rule]]\nid = \"b\"\ntier = \"SAFE\"\nreason = \"x\"\nmatch = [{ program = [\"b\"] }]\nexamples = [\"b\"]\nover = [\"mine\"]\n": "over lowers tiers",

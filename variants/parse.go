@@ -46,7 +46,7 @@ func Parse(file, text string) (Variant, error) {
 	}
 	switch {
 	case !slices.Contains(Families(), v.Family):
-		return wrong(0, "the folder %q is no family; there is %s", v.Family, list())
+		return wrong(0, "the folder %q is not a family; the families are %s", v.Family, list())
 	case !isMode(v.Mode):
 		return wrong(0, "%q names no failure mode; want letters from a to z, digits and dashes", v.Mode)
 	case len(text) > MaxText:
@@ -103,11 +103,11 @@ func (v *Variant) field(line string) (why string) {
 	to := map[string]*string{"failure": &v.Failure, "measure": &v.Measure}[strings.TrimSpace(name)]
 	switch value = strings.TrimSpace(value); {
 	case to == nil:
-		return fmt.Sprintf("unknown field %q; there is failure, measure", name)
+		return fmt.Sprintf("unknown field %q; the fields are failure, measure", name)
 	case !ok, value == "":
 		return fmt.Sprintf("the field %q is empty", name)
 	case *to != "":
-		return fmt.Sprintf("the field %q is there twice", name)
+		return fmt.Sprintf("the field %q appears twice", name)
 	}
 	*to = value
 	return ""

@@ -69,7 +69,7 @@ func (g *Grammar) Prepare() error {
 				return fmt.Errorf("option %q in %q: names begin with a dash", name, line)
 			}
 			if _, twice := g.table[name]; twice {
-				return fmt.Errorf("option %q is there twice", name)
+				return fmt.Errorf("option %q appears twice", name)
 			}
 			g.table[name] = o
 		}

@@ -58,7 +58,7 @@ func committedGrants(f git.NamedFile) *risk.Grants {
 	if f.Text != nil {
 		return risk.ReadGrants(f.Text, f.Path)
 	}
-	return &risk.Grants{Path: f.Path, Void: []risk.VoidItem{{Why: "it is no file of its own, but a link to something else"}}}
+	return &risk.Grants{Path: f.Path, Void: []risk.VoidItem{{Why: "it is a link, not a file"}}}
 }
 
 // GrantsDiffer reports whether AGENTS.md at the top of the work tree has other
@@ -139,7 +139,7 @@ func File(ctx context.Context, repo *git.Repo, r FileRequest) ([]byte, error) {
 	text := files[at].Text
 	switch {
 	case text == nil:
-		return nil, &FileError{r.Commit, r.Path, "is no file of its own, but a link to something else"}
+		return nil, &FileError{r.Commit, r.Path, "is a link, not a file"}
 	case len(text) > r.Most:
 		return nil, &FileError{r.Commit, r.Path, fmt.Sprintf("is longer than %d bytes", r.Most)}
 	}

@@ -13,7 +13,7 @@ func unreadable(text string) string {
 	case len(text) > MaxText:
 		return "the text is longer than is read"
 	case !utf8.ValidString(text):
-		return "the text is no valid UTF-8"
+		return "the text is not valid UTF-8"
 	}
 	for _, r := range text {
 		if hidden(r) {

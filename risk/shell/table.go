@@ -92,7 +92,7 @@ func (r *Reader) load(text []byte) error {
 		}
 		for _, name := range names {
 			if r.variables[name] != "" {
-				return fmt.Errorf("variables: %s is there twice", name)
+				return fmt.Errorf("variables: %s appears twice", name)
 			}
 			r.variables[name] = kind
 		}
@@ -106,7 +106,7 @@ func (r *Reader) load(text []byte) error {
 			}
 			for _, name := range names {
 				if r.sinks[language][name] != "" { // of two kinds it would have either
-					return fmt.Errorf("sinks of %s: %s is there twice", language, name)
+					return fmt.Errorf("sinks of %s: %s appears twice", language, name)
 				}
 				r.sinks[language][name] = kind
 			}
@@ -146,7 +146,7 @@ func (r *Reader) enter(e *entry) error {
 		}
 		for _, sub := range subs {
 			if p.entries[sub] != nil {
-				return fmt.Errorf("%q is there twice", sub)
+				return fmt.Errorf("%q appears twice", sub)
 			}
 			g := p.grammar
 			for _, part := range strings.Fields(sub) {

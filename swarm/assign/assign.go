@@ -99,7 +99,7 @@ func taskError(w fanout.Workflow, t *fanout.Task, err error) *fanout.TaskError {
 	if near := nearest.Word(unknown.Name, unknown.Known); near != "" {
 		wrong.Reason += fmt.Sprintf("; did you mean %q?", near)
 	} else {
-		wrong.Tip = "there is " + strings.Join(unknown.Known, ", ")
+		wrong.Tip = "known: " + strings.Join(unknown.Known, ", ")
 	}
 	return wrong
 }

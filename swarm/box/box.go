@@ -73,34 +73,34 @@ func (r Rung) Short() string {
 
 // Guarantee is a sentence about the places that an agent on a rung can write to, and when its processes end.
 func (r Rung) Guarantee() string {
-	const ends = "the kernel ends all that an agent started, whatever happens to swarm; "
+	const ends = "the kernel ends all processes of an agent, even if swarm is killed; "
 	switch r {
 	case Full, OldProc:
-		return ends + "it writes to its workspace, and to private copies of HOME and /tmp"
+		return ends + "an agent writes only to its workspace and to private copies of HOME and /tmp"
 	case NoOverlay, NoOverlayOldProc:
-		return ends + "it writes to its workspace, a private /tmp and empty caches; HOME is read-only"
+		return ends + "an agent writes only to its workspace, a private /tmp and empty caches; HOME is read-only"
 	case Landlock:
-		return "an agent writes to its workspace, to a HOME and a TMPDIR of its own and to the machine's /tmp, and cannot " +
-			"read secrets and the state folder; what it started is found and ended by its descent"
+		return "an agent writes only to its workspace, its own HOME and TMPDIR and the machine's /tmp, and cannot " +
+			"read secrets and the state folder; its processes are found by their descent and ended"
 	default:
-		return "what an agent started is found and ended by its descent; a process that hides " +
+		return "processes of an agent are found by their descent and ended; one that hides " +
 			"from that may outlive its run if its supervisor is killed too"
 	}
 }
 
 // Limits is a sentence about the parts of the machine that a rung does not isolate.
 func (r Rung) Limits() string {
-	const shared = "agents share your network, and with it what listens on localhost; "
+	const shared = "agents share your network, also servers on localhost; "
 	switch {
 	case r == None:
-		return "agents may read and write whatever you may; only their working tree is their own"
+		return "agents can read and write everything that you can; only their working tree is their own"
 	case r == Landlock:
 		return shared + "they can list names in hidden folders, change modes and times of your files, write to your " +
 			"terminals, and reach sockets that lie in folders, such as docker's"
 	case r.FreshProc():
-		return shared + "they can read what you can, but for secrets and sockets"
+		return shared + "they can read your files, except secrets and sockets"
 	default:
-		return shared + "they can read what you can, but for secrets and sockets, " +
+		return shared + "they can read your files, except secrets and sockets, " +
 			"and see the processes of the machine, but not end them; their own sandboxes may fail"
 	}
 }

@@ -369,9 +369,9 @@ func (a *agent) use(ctx context.Context, c *model.Call, form *form) tool.Outcome
 	t := a.tool(c.Name)
 	switch {
 	case t == nil:
-		out = tool.Outcome{Bad: true, Text: fmt.Sprintf("there is no tool %q; there are %s", c.Name, strings.Join(names(a.head.Tools), ", "))}
+		out = tool.Outcome{Bad: true, Text: fmt.Sprintf("there is no tool %q; the tools are %s", c.Name, strings.Join(names(a.head.Tools), ", "))}
 	case json.Unmarshal(c.Input, &wrong) == nil && len(wrong) == 1 && wrong[model.Malformed] != nil:
-		out = tool.Outcome{Bad: true, Text: "the input is no JSON object"}
+		out = tool.Outcome{Bad: true, Text: "the input is not a JSON object"}
 	default:
 		out = t.Use(ctx, a.bench, c.Input)
 	}

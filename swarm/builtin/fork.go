@@ -20,12 +20,12 @@ func (a *agent) fork() error {
 	why := a.colder(s)
 	switch {
 	case why != "" && !a.o.Cold:
-		return &InvalidError{fmt.Sprintf("--fork %s: %s, so nothing of it would be cached; --cold goes on nevertheless", a.o.Fork, why)}
+		return &InvalidError{fmt.Sprintf("--fork %s: %s, so nothing of it would be cached; --cold continues anyway", a.o.Fork, why)}
 	case why == "" && a.o.Role != "":
 		return &InvalidError{"--system-file: a fork keeps what its parent was told"}
 	}
 	if why != "" {
-		a.head.Parent, a.cold = s.ID, "the conversation goes on cold: "+why
+		a.head.Parent, a.cold = s.ID, "the conversation continues without the cache: "+why
 		a.conversation = unkept(s.messages)
 		return nil
 	}

@@ -205,7 +205,7 @@ func TestColdFork(t *testing.T) {
 		p.Cold, p.Session = true, filepath.Join(t.TempDir(), "s")
 		k = start(t, t.Context(), p)
 		k.prompt("second")
-		if l := k.until("text"); !strings.Contains(l.Text, "goes on cold: ") {
+		if l := k.until("text"); !strings.Contains(l.Text, "continues without the cache: ") {
 			t.Errorf("%s: text = %+v", test.name, l)
 		}
 		k.until("result")

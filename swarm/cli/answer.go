@@ -75,7 +75,7 @@ func shortCommand(env Env, name, usage string, allow bool) *cli.Command {
 	if allow {
 		flags = append(flags, allFlag())
 		note = ` A
-DESTRUCTIVE action is allowed for one agent, unless --all is given`
+DESTRUCTIVE action is allowed for one agent, unless --all is given.`
 	}
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: "ID…", Flags: flags,
@@ -101,7 +101,7 @@ func answerFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "for", Usage: "answer this question, or the same action of every agent of the run: `once|run`"},
 		&cli.StringFlag{Name: "reason", Usage: "reason, which the agent gets"},
-		&cli.StringFlag{Name: "confined", Usage: "save `ask|snapshot` as risk.confined in your own configuration"},
+		&cli.StringFlag{Name: "confined", Usage: "save the value as risk.confined in your own configuration: `ask|snapshot`"},
 		jsonFlag(),
 	}
 }

@@ -305,8 +305,12 @@ func arguments(c *cli.Context, least, most int) ([]string, error) {
 	args := c.Args().Slice()
 	switch name := commandPath(invoked(c).path); {
 	case len(args) < least:
-		return nil, usagef("%s: an argument is missing; usage: %s %s %s",
-			name, program, name, c.Command.ArgsUsage)
+		e := &UsageError{Text: fmt.Sprintf("%s: an argument is missing; usage: %s %s %s",
+			name, program, name, c.Command.ArgsUsage)}
+		if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == "failed" }) {
+			e.Advice = fmt.Sprintf("name agents, or select them, as in %s %s --failed", program, name)
+		}
+		return nil, e
 	case most == 0 && len(args) > 0:
 		return nil, usagef("%s: takes no argument, but got %q", name, args[0])
 	case most >= 0 && len(args) > most:

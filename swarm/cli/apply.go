@@ -18,10 +18,10 @@ func newApplyCommand(env Env) *cli.Command {
 		Usage:     "put patches into the working tree, without a commit",
 		ArgsUsage: "[AGENT… | -]",
 		Flags:     append([]cli.Flag{jsonFlag()}, endedFlags()...),
-		Description: `Changes the files of the checkout you are in by the patches of agents. Nothing
-is committed or staged. It refuses if a file that a patch touches has changes
-of yours, and two patches that change one file. It stops at the first patch that does
-not fit; undo takes back one patch at a time. With --json, one object a line.
+		Description: `Applies the patches of agents to the files of your checkout, without a commit and
+without staging. It refuses to change a file that you have changed, and refuses two
+patches that change one file. It stops at the first patch that does not fit; undo
+takes back one patch at a time. With --json, one object a line.
 
 Examples:
   swarm apply a3

@@ -28,14 +28,14 @@ func newAttachCommand(env Env) *cli.Command {
 				Usage: "the `KEY` that leaves the terminal, such as ctrl-a",
 			},
 		},
-		Description: `Makes this terminal that of an agent which runs with pty = true. All that is
-typed, Ctrl-C too, goes to the agent; ctrl-] leaves and the agent goes on. Several
-may watch, one types. Without a terminal: logs -f.
+		Description: `Connects this terminal to an agent that runs with pty = true. Your keys, also
+Ctrl-C, go to the agent; ctrl-] leaves, and the agent continues. Several people can
+watch, and one of them can type. Without a terminal, use logs -f.
 
-An agent's output is passed on as it is, escape sequences and all, as any
-terminal does; every other command makes it safe to look at.
+The agent's output is shown unchanged, with its escape sequences. Every other
+command makes such sequences visible.
 
-When the agent ends the exit code is 0 if it completed, else 3.
+When the agent ends, the exit code is 0 if it completed, else 3.
 
 Examples:
   swarm attach a3

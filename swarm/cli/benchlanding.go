@@ -27,11 +27,11 @@ verdicts are scripted: some patches fail alone, two pairs fail only together, an
 of the runs fail by chance. No check runs. The seeds are fixed, so that the figures
 are the same each time.
 
-CHECKS is how many runs of the check a landing takes, ROUNDS how many after each
-other. NAMED is the share of bad patches that an output names; only the queue reads
-it. LANDED is the share of the patches that could land. REFUSED counts good patches
-that were refused, for which flakes have to hit three runs of a patch. BROKEN counts
-landings whose result fails.
+CHECKS is the number of runs of the check for a landing, and ROUNDS how many of them
+are in sequence. NAMED is the share of bad patches that an output names; only the
+queue reads it. LANDED is the share of the patches that could land. REFUSED counts good
+patches that were refused, which takes three flaky runs. BROKEN counts landings whose
+result fails.
 
 Examples:
   swarm bench landing

@@ -24,10 +24,10 @@ func newCancelCommand(env Env) *cli.Command {
 			runningFlag(),
 			jsonFlag(),
 		},
-		Description: `Ends the agents named: TERM, two seconds, KILL. All they left is captured as a
-patch first. A whole run that was stopped can be resumed; an agent cancelled by
-name is not started again by resume. --running ends all agents that have not ended
-and leaves the run itself: its script goes on.
+		Description: `Ends the agents named: SIGTERM, and SIGKILL after two seconds. Their work is captured
+as patches. A cancelled run can be resumed; resume does not start an agent again that
+was cancelled by name. --running ends all agents that have not ended, but not the
+run: its script continues.
 
 Examples:
   swarm cancel a3
@@ -52,7 +52,7 @@ func cancelAction(c *cli.Context, env Env) error {
 	}
 	s.named = distinct(s.named)
 	if s.view.Status == store.RunPaused {
-		return usagef("cancel: run %s is paused: nothing of it runs; resume goes on with it, rm removes it", s.run.ID)
+		return usagef("cancel: run %s is paused: nothing of it runs; resume continues it, rm removes it", s.run.ID)
 	}
 	if s.view.Status != store.RunRunning {
 		return usagef("cancel: run %s has ended: %s", s.run.ID, s.view.Status)

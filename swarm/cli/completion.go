@@ -43,7 +43,7 @@ Examples:
 				return err
 			}
 			if !slices.Contains(shells(), args[0]) {
-				return usagef("completion: there is no script for %s; there are %s",
+				return usagef("completion: there is no script for %s; want %s",
 					quoted(args[0]), strings.Join(shells(), ", "))
 			}
 			script, err := completionScripts.ReadFile("completion/swarm." + args[0])

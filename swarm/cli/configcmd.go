@@ -21,9 +21,8 @@ func newConfigCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
 		Usage: "show, change or check the configuration",
-		Description: `The configuration is what up to three files say together: the repository's
-.swarm/config.toml, your own .swarm/config.local.toml in it, and your
-configuration for all repositories.
+		Description: `Up to three files make the configuration: .swarm/config.toml of the repository, your
+own .swarm/config.local.toml beside it, and your configuration for all repositories.
 
 Examples:
   swarm config show --origin

@@ -59,7 +59,7 @@ func (p *place) detach(ctx context.Context, r detachRequest) error {
 		}
 		return p.printResult(v, true)
 	}
-	fmt.Fprintf(p.env.Stderr, "run %s goes on; follow it with `%s wait %s`\n", run.ID, p.env.Calls, run.ID)
+	fmt.Fprintf(p.env.Stderr, "run %s continues; follow it with `%s wait %s`\n", run.ID, p.env.Calls, run.ID)
 	_, err = fmt.Fprintln(p.env.Stdout, run.ID)
 	return err
 }

@@ -28,10 +28,10 @@ func newDiffCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "classes", Usage: "group equal edits and print each group once"},
 			jsonFlag(),
 		}, endedFlags()...),
-		Description: `Prints the patch of each agent against the base of its run, in the form that
-git apply takes. Patches of submodules follow it; a3/SUBMODULE prints one alone. Of
-several agents, each patch follows a line with its agent. On a terminal the pager of
-git shows it, in colors, with control characters made visible.
+		Description: `Prints the patch of each agent against the base of its run, for git apply. Patches of
+submodules follow it; a3/SUBMODULE prints one alone. With several agents, a line with
+the agent precedes each patch. On a terminal your git pager shows the patches, in
+colors and with control characters made visible.
 
 Examples:
   swarm diff

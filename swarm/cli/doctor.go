@@ -287,7 +287,7 @@ func (p *place) checkRuns(_ context.Context, o *doctorObject) error {
 	}
 	detail := fmt.Sprintf("%s: %s, %d live", state, Count(len(entries), "run", "runs"), live)
 	if died > 0 {
-		detail += fmt.Sprintf(", %d whose process died (`%s gc` puts them in order)", died, p.env.Calls)
+		detail += fmt.Sprintf(", %d whose process died (`%s gc` recovers them)", died, p.env.Calls)
 	}
 	o.add("state", "ok", detail)
 	return nil

@@ -23,14 +23,13 @@ func newGcCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print what would be removed; remove nothing"},
 			jsonFlag(),
 		},
-		Description: `Captures what runs left whose process died, and moves workspaces of runs that
-cannot be read into the trash. Then it removes from the trash what is older than
-7 days or more than 5 GiB, the refs of runs that went with it, checkouts that
-workspaces shared and that take too much, and binaries no run needs. On a disk
-that is nearly full it removes more of the trash, but no only copy. Only what
-swarm made is removed, each by its record. The table [gc] of your own
-configuration says other ages and sizes, and may have old runs moved into the
-trash as swarm rm does.
+		Description: `Captures the work of runs whose process died, and moves workspaces of unreadable
+runs into the trash. Then it deletes trash older than 7 days or beyond 5 GiB, with
+the refs of its runs. It also deletes shared checkouts that take too much space, and
+binaries that no run needs. On a nearly full disk it deletes more of the trash, but
+never the only copy of work. It deletes only files that swarm recorded as its own.
+The table [gc] of your own configuration sets other ages and sizes, and can have old
+runs moved into the trash as swarm rm does.
 
 Examples:
   swarm gc -n

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"io"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 )
@@ -220,13 +222,17 @@ func flagRows(flags []cli.Flag) [][2]string {
 	return rows
 }
 
+// listedValues finds the placeholder at the end of a phrase. The flag itself shows
+// it, as in --sandbox auto|require|off.
+var listedValues = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(": `[^`]+`($|;| \\()") })
+
 // flagUsage is what a flag does and what holds without it.
 func flagUsage(f cli.Flag) string {
 	doc, ok := f.(cli.DocGenerationFlag)
 	if !ok {
 		return ""
 	}
-	text := strings.ReplaceAll(doc.GetUsage(), "`", "")
+	text := strings.ReplaceAll(listedValues().ReplaceAllString(doc.GetUsage(), "$1"), "`", "")
 	if repeatable(f) {
 		text += " (repeatable)"
 	}

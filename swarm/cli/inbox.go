@@ -23,12 +23,13 @@ func newInboxCommand(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Description: `Lists the open questions of all live runs of this repository, the oldest first.
-The same question of several agents of a run is one line. Agents with input = "jsonl"
-and ask() of scripts put questions; answer, approve and deny answer them.
+The same question of several agents of a run is one line. Questions come from hooks,
+from agents with input = "jsonl", and from ask() of scripts. answer, approve and deny
+answer them.
 
-With --watch the list is drawn over as it changes; where it cannot be, each new
-question is a line. With --watch --json, the whole inbox is printed as one object
-a line, now and after each change. Long actions are cut; --json has them whole.
+With --watch the list is updated in place; without a terminal, each new question is a
+line. With --watch --json, the whole inbox is printed as one object a line, now and
+after each change. Long actions are cut; --json has them whole.
 
 Examples:
   swarm inbox

@@ -28,9 +28,9 @@ func newInitCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "force", Usage: "replace the file, and keep the old one as config.toml.bak"},
 			&cli.BoolFlag{Name: "print", Usage: "print the file instead of writing it"},
 		},
-		Description: `Looks at how this checkout is built and tested and at which agents are on your
-PATH, and writes .swarm/config.toml for it, with comments. What it wrote needs no
-approval any more. It changes no other file; what it found goes to stderr.
+		Description: `Finds out how this checkout is built and tested, and which agents are on your PATH.
+It writes .swarm/config.toml with comments, and prints its findings on standard
+error. The commands in that file count as approved. No other file changes.
 
 Examples:
   swarm init

@@ -24,15 +24,15 @@ func newLsCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print ids only"},
 			jsonFlag(),
 		},
-		Description: `Lists runs, the latest last, with their status and how many of their agents
-completed and landed, and how many need somebody, where one does.
+		Description: `Lists runs, the latest last: their status, and how many of their agents completed,
+landed or need you.
 
-With --watch the list is drawn over as it changes; where it cannot be, each run
-that changed is a line. With --watch --json, the whole list is printed as one
-object a line, now and after each change.
+With --watch the list is updated in place; without a terminal, each run that changed
+is a line. With --watch --json, the whole list is printed as one object a line, now
+and after each change.
 
-With --all each run has its repository and its open questions. swarm -C REPOSITORY
-attach, show or inbox goes on from there.
+With --all each run has its repository and its open questions. Continue there with
+swarm -C REPOSITORY attach, show or inbox.
 
 Examples:
   swarm ls

@@ -31,14 +31,14 @@ func newMCPCommand(env Env) *cli.Command {
 			&cli.IntFlag{Name: "max-agents", Usage: "start at most `N` agents in the life of a run (default 1000)"},
 		},
 		Description: `Speaks the protocol on standard input and output, for a harness that starts it
-in the repository. Its tool dispatch takes a workflow script and args and answers
-with the script's value alone: what the agents say never enters the context of
-the model that asked. dispatch_wait, dispatch_status and dispatch_cancel look
-after long runs. A client that asks for progress hears of it every 5 seconds.
+in the repository. Its tool dispatch takes a workflow script and args, and returns
+only the script's value. The agents' answers stay out of the caller's context.
+dispatch_wait, dispatch_status and dispatch_cancel handle long runs. A client that
+asks for progress gets it every 5 seconds.
 
-The runs are runs like any other: ls, status, diff and merge know them. A run
-whose call the harness gives up goes on for 10 minutes. Live runs are stopped
-and kept when the harness leaves; dispatch_wait resumes them.
+ls, status, diff and merge work on these runs too. If the harness cancels a call,
+its run continues for 10 minutes. When the harness exits, live runs are stopped and
+kept; dispatch_wait resumes them.
 
 Examples:
   swarm mcp

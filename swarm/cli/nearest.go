@@ -64,6 +64,10 @@ func (s *scanner) unknownFlag(word, shown string) error {
 			program, Printable(s.args[0]), Printable(strings.Join(s.args[1:], " ")), Printable(shown))
 		return e
 	}
+	if shown == "-p" && slices.Contains(known, "--prompt") {
+		e.Advice = "a prompt needs no flag: " + program + ` run "PROMPT"`
+		return e
+	}
 	near := elsewhere(shown, known)
 	if near == "" {
 		near = nearest(shown, known)
@@ -99,8 +103,9 @@ func elsewhere(shown string, known []string) string {
 		"--max-turns":  "--max-iterations --max-steps",
 		"--into":       "--onto --target --to",
 		"--follow":     "--tail-f --stream",
-		"--tail":       "--lines --last",
+		"--tail":       "--lines --last -n",
 		"--feedback":   "--message --comment --prompt",
+		"--sandbox":    "--isolation --container",
 		"--watch":      "--live --interval",
 		"--name-only":  "--names --files-only",
 		"-C":           "--cwd --cd --chdir --directory --repo",

@@ -47,12 +47,31 @@ func TestForeignCommand(t *testing.T) {
 			t.Errorf("foreignCommand(%q) = %q, want %q", give, got, want)
 		}
 		if first, _, _ := strings.Cut(got, " "); got != "" && !slices.Contains(names, first) {
-			t.Errorf("%q leads to %q, which is no command", give, got)
+			t.Errorf("%q leads to %q, which is not a command", give, got)
 		}
 	}
 	for _, name := range names {
 		if got := foreignCommand(name); got != "" {
 			t.Errorf("the command %q is taken for %q", name, got)
+		}
+	}
+}
+
+// TestFlagsOfOtherPrograms: a flag of another program leads to the flag of ours with
+// its meaning.
+func TestFlagsOfOtherPrograms(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ give, known, want string }{
+		{"--parallel", "--jobs", "--jobs"},
+		{"--best-of", "--count", "--count"},
+		{"--bg", "--detach", "--detach"},
+		{"-n", "--tail", "--tail"},
+		{"-n", "--dry-run", ""},
+		{"--isolation", "--sandbox", "--sandbox"},
+		{"--parallel", "--tail", ""},
+	} {
+		if got := elsewhere(tt.give, []string{tt.known}); got != tt.want {
+			t.Errorf("elsewhere(%q) beside %s = %q, want %q", tt.give, tt.known, got, tt.want)
 		}
 	}
 }

@@ -45,9 +45,8 @@ func newPRCommand(env Env) *cli.Command {
 		},
 		Description: `Pushes what a run landed as branches and opens pull requests with gh or glab, with the
 user's git and logins. It asks before it pushes, and never forces. The branches start
-at the base as the remote has it: local commits of others are not in them. A pull
-request that is open already stays as it is. Without gh and glab, it writes local
-branches and a text for each.
+at the base as the remote has it, without other local commits. Open pull requests do
+not change. Without gh and glab, it writes local branches and a text for each.
 
 Examples:
   swarm pr

@@ -13,8 +13,8 @@ func newReportCommand(env Env) *cli.Command {
 		ArgsUsage: "[RUN]",
 		Flags:     []cli.Flag{&cli.BoolFlag{Name: "md", Usage: "write Markdown, for a pull request"}},
 		Description: `Writes a page with a timeline, the agents and their costs, the classes of equal edits
-with an example of each, verdicts, landings, and what was refused, with the outputs of
-checks. It is a single file without script.
+with an example of each, verdicts, landings, and refused patches with the outputs of
+their checks. It is a single file without script.
 
 Examples:
   swarm report > run.html

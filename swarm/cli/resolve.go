@@ -148,7 +148,7 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 			return nil, err
 		}
 		return nil, &UsageError{
-			Text:   fmt.Sprintf("merge: %s fits %s as it is; there is no conflict to resolve", v.agent.ID, lander.BranchName(ref)),
+			Text:   fmt.Sprintf("merge: %s has no conflict with %s to resolve", v.agent.ID, lander.BranchName(ref)),
 			Advice: fmt.Sprintf("merge it with `%s merge %s`", v.env.Calls, patch.Address(v.run.ID, v.agent)),
 		}
 	}

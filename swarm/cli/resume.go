@@ -24,14 +24,13 @@ func newResumeCommand(env Env) *cli.Command {
 		Usage:     "continue a run: start what is not completed",
 		ArgsUsage: "[RUN]",
 		Flags:     append(driveFlags(), scriptEditFlags()...),
-		Description: `Starts a new attempt of every agent that was never started, was lost, failed or
-was stopped with its run. What completed is not run again, and what was cancelled
-by name stays cancelled. The configuration is the one recorded with the run;
-merging is left to merge.
+		Description: `Starts a new attempt of every agent that was never started, was lost, failed or was
+stopped with its run. Completed agents do not run again, and agents cancelled by name
+stay cancelled. It uses the configuration recorded with the run, and does not merge.
 
-A run with a script can go on with another text of it, other args, or what the
-configuration and the checkout say today. workflow diff tells beforehand what
-would run again.
+A run with a script can continue with an edited script, other args, or the current
+configuration and checkout. workflow diff shows beforehand which calls would run
+again.
 
 Examples:
   swarm resume

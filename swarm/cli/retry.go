@@ -35,8 +35,8 @@ All earlier feedback follows the prompt, oldest first. Without --feedback, the r
 of a rejection is used. Remarks on the agent's edits that were not sent follow.
 
 --onto TIP is for a patch that conflicts with what landed since. The workspace holds
-TIP with the patch of the agent on top, conflict markers included, and the agent is
-told where both sides meet. Its conversation goes on where its kind can. With
+TIP with the patch of the agent on top, conflict markers included, and the agent
+is told where they are. It continues its conversation if its kind can. With
 --fresh, and for a command without a prompt, it starts from TIP without the patch.
 
 The patch, output and ref of an earlier attempt stay. If the run is live, the agent
@@ -223,7 +223,7 @@ func retryWishes(s *selection, words retryWords, fresh bool) ([]engine.RetryRequ
 		}
 		switch {
 		case a.Result() == nil && s.view.Status != store.RunRunning:
-			return nil, usagef("retry: %s has not ended; `%s resume %s` goes on with it", a.ID, program, s.run.ID)
+			return nil, usagef("retry: %s has not ended; `%s resume %s` continues it", a.ID, program, s.run.ID)
 		case a.Result() == nil:
 			return nil, usagef("retry: %s has not ended; cancel it first, or send it a message", a.ID)
 		case len(a.Landings) > 0:
@@ -258,7 +258,7 @@ func paragraphs(all ...string) string {
 // retryLive asks the process that owns the run.
 func (p *place) retryLive(c *cli.Context, s *selection, wishes []engine.RetryRequest) error {
 	if n := flagOfDriving(c); n != "" {
-		return usagef("retry: run %s goes on in another process, which %s does not reach", s.run.ID, n)
+		return usagef("retry: run %s is driven by another process, which %s does not reach", s.run.ID, n)
 	}
 	config, err := engineConfig(s.view)
 	if err != nil {

@@ -26,14 +26,13 @@ func newAcceptCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "part", Usage: "make a patch of its own of the accepted edits"},
 			jsonFlag(),
 		}, append(spreadFlags(), endedFlags()...)...),
-		Description: `Marks the patches of agents as accepted. A merge takes them then like those of
-agents that completed, even where the agent failed, its check did, or it changed
-files outside its paths; of alternatives it takes the one accepted. A new attempt
-has no mark.
+		Description: `Marks the patches of agents as accepted. A merge then takes them, even if the agent
+or its check failed, or if it changed files outside its paths. Among alternatives it
+takes the accepted one. A new attempt has no mark.
 
-With --class or --file only those edits are accepted, and a patch once all its edits
-are. Verdicts on edits hold for the same edits of later attempts. Without the names
-of agents, edits that have a verdict are left out, and so are files with a mark.
+With --class or --file only those edits are accepted; a patch is accepted once all its
+edits are. Verdicts on edits hold for the same edits of later attempts. Without names
+of agents, edits with a verdict and files with a mark are left out.
 
 With --part the accepted edits of a patch become a patch of their own, such as a3-1,
 after the edits of --class, --file or --hunk, if any, are accepted. No check has run
@@ -59,8 +58,8 @@ func newRejectCommand(env Env) *cli.Command {
 			jsonFlag(),
 		}, append(spreadFlags(), endedFlags()...)...),
 		Description: `Marks the patches of agents as rejected. No merge takes them, named or not, until
-they are accepted or tried again. Nothing is removed. With --class or --file only
-those edits are rejected: a retry names their places to the agents.
+they are accepted or retried. The patches are kept. With --class or --file only those
+edits are rejected, and a retry names their places to the agents.
 
 Examples:
   swarm reject a3 --reason "do not touch the generated files"

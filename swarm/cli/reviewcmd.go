@@ -29,14 +29,14 @@ func newReviewCommand(env Env) *cli.Command {
 		Description: `Groups the edits of all patches of a run into classes of equal edits, and prints
 one edit of each class with its marks: edits that steer agents or CI, switch a test
 off, add a dependency, and so on come first, then those that differ from the rest.
-If agents are named, it prints the classes with an edit of theirs.
+If agents are named, it prints the classes that contain their edits.
 
 On a terminal, without a flag, it opens the review on the whole terminal: keys accept
 and reject classes or single edits, note remarks, and open an editor or a shell; ?
-lists them. To leave keeps all verdicts.
+lists them. Verdicts are kept when you leave.
 
-review.toml beside your configuration, and .swarm/review.toml as it is committed,
-add marks.
+review.toml beside your configuration, and the committed .swarm/review.toml, add
+marks.
 
 Examples:
   swarm review

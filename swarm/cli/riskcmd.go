@@ -18,12 +18,12 @@ func newRiskCommand(env Env) *cli.Command {
 		Usage: "explain and list decisions about actions of agents",
 		Description: `Every action of an agent has a tier: SAFE proceeds in silence; VISIBLE and
 HARD_TO_REVERSE proceed by a grant or ask; DESTRUCTIVE, and what cannot be read,
-always asks. What reaches other work trees of the repository is denied.
+always asks. An action that reaches other work trees of the repository is denied.
 
-Grants are items under "## Pre-Authorized Actions" in AGENTS.md, as it is
-committed. Rules of your own are read from risk.toml beside your configuration
-for all repositories: they may add rules and raise tiers. Those of a repository,
-in .swarm/risk.toml as it is committed, only raise tiers.
+Grants are items under "## Pre-Authorized Actions" in the committed AGENTS.md. Your
+own rules, in risk.toml beside your configuration for all repositories, can add rules
+and raise tiers. Those of a repository, in the committed .swarm/risk.toml, only raise
+tiers.
 
 Examples:
   swarm risk explain 'git push --force'

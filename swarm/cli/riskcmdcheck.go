@@ -23,12 +23,12 @@ func newRiskCheckCommand(env Env) *cli.Command {
 		Flags:     []cli.Flag{riskWorktreeFlag(), riskBaseFlag()},
 		Description: `Reads one action a line, as {"command": TEXT, "cwd": FOLDER} or {"write": PATH,
 "cwd": FOLDER}, and answers each with a line in the same order: tier, verdict,
-blocked, opaque and rules. A cwd is named from the folder that the command was
-given in, and may be left out. A line that cannot be read is answered as what
-cannot be judged, with an error that says why.
+blocked, opaque and rules. A cwd is relative to the current folder, and may be left
+out. An unreadable line is answered like an action that cannot be judged, with an
+error that says why.
 
-The actions are judged against this repository as it is now. Nothing is run. The
-exit code is 0 whatever the answers are.
+The actions are judged against this repository as it is now, and do not run. The exit
+code is 0 for any answers.
 
 Examples:
   swarm risk check --base main - < actions.jsonl

@@ -22,7 +22,7 @@ func newRiskExplainCommand(env Env) *cli.Command {
 		Description: `Judges a text for a shell as if an agent asked for it here, in this folder, and
 prints its tier, the verdict, and each part above SAFE with the rule that found
 it and the grant that it proceeds by, or why the grants of its kind do not hold.
-For a program without a rule it prints the words that were read. Nothing is run.
+For a program without a rule it prints the words that were read. It runs nothing.
 The exit code is 0 whatever the verdict is.
 
 Examples:

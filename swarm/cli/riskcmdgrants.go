@@ -16,11 +16,10 @@ func newRiskGrantsCommand(env Env) *cli.Command {
 		Usage: "list grants of AGENTS.md, and items that grant nothing",
 		Flags: []cli.Flag{riskBaseFlag(), jsonFlag()},
 		Description: `Lists the items under "## Pre-Authorized Actions" in AGENTS.md of the commit that
-a run here would start from, each with what it comes to: granted, forbidden, void
-(it is not understood and grants nothing), suspended (something that forbids is
-not understood, so nothing is granted) or ignored (an AGENTS.md below the top may
-only forbid). Items of the work tree that are not committed are uncommitted: they
-do not count yet.
+a run here would start from, each with its effect. The effects are granted, forbidden,
+void (it is not understood and grants nothing), suspended (an item that forbids is not
+understood, so nothing is granted) and ignored (an AGENTS.md below the top can only
+forbid). Uncommitted items do not count yet.
 
 Examples:
   swarm risk grants

@@ -21,13 +21,13 @@ func newRiskLogCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "unknown", Usage: "list programs without a rule that agents ran, with a rule for each"},
 			jsonFlag(),
 		},
-		Description: `Lists the decisions about actions above SAFE, the first one first, as the run
-recorded them: when, whose, how grave, what became of it and by whom. Without an
-argument it is the latest run, and of an agent its actions alone.
+		Description: `Lists the decisions about actions above SAFE as the run recorded them, oldest first:
+the time, the agent, the tier, the verdict, and who decided. With an AGENT it lists
+only its actions. Without an argument it lists those of the latest run.
 
-With --unknown it lists the programs without a rule: how often agents ran each,
-the verdicts, the verbs that asked, and a line for [verbs] of risk.toml. Read the
-line before you copy it: with it the program no longer asks.
+With --unknown it lists the programs without a rule: how often agents ran each, the
+verdicts, the verbs that asked, and a line for [verbs] of risk.toml. Read the line
+before you copy it: with it the program no longer asks.
 
 Examples:
   swarm risk log

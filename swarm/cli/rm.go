@@ -21,10 +21,10 @@ func newRmCommand(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Description: `Moves runs into the trash. After 7 days (trash_age of [gc]) gc deletes them and the
-refs that hold their patches; until then --undo brings them back. What a run has
-merged stays merged. Refused are: a live run; a run with patches that landed
-nowhere; a run with your changes in copies of its workspaces (see shell); a run
-with a workspace that could not be captured.
+refs that hold their patches; until then --undo brings them back. Merged patches
+stay merged. It refuses a live run, a run with patches that did not land, a
+run with your changes in copies of its workspaces (see shell), and a run with a
+workspace that could not be captured.
 
 Examples:
   swarm rm k3x9q2

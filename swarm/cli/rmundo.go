@@ -79,7 +79,7 @@ func findRemoved(trashed []store.Trashed, name string) (store.Trashed, error) {
 	case near != "":
 		e.Text += ", did you mean " + near + "?"
 	case len(ids) > 0:
-		e.Advice = "there are: " + listed(ids, 8)
+		e.Advice = "removed runs: " + listed(ids, 8)
 	}
 	return store.Trashed{}, e
 }

@@ -20,11 +20,10 @@ func newRolesCommand(env Env) *cli.Command {
 		Name:  "roles",
 		Usage: "list roles and the model of each",
 		Flags: []cli.Flag{jsonFlag()},
-		Description: `Lists the roles that calls may have: which model each comes to and why, the agent
-it goes to, what it costs as far as that is known, and what it falls back on.
-Models that might do for a role that nothing is configured for are marked as
-suggestions: of those that swarm models has listed last and that there is a key or
-a login for, by their prices. No model is measured or asked.
+		Description: `Lists the roles of calls: the model of each and its source, the agent that runs it,
+the known price, and the fallbacks. For a role without a configured model, it
+suggests models by price: of those that swarm models listed last, and that you have
+a key or a login for. No model is asked.
 
 Examples:
   swarm roles

@@ -20,7 +20,7 @@ func newRunCommand(env Env) *cli.Command {
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
 		Flags:     slices.Concat(runFlags(), ticketFlags(), roleFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
-the base commit, or --count alternatives. What follows -- is the agent itself:
+the base commit, or --count alternatives. The command after -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.
 
 A FILE.jsonl or FILE.toml is a list of tasks, - reads one from standard input: one
@@ -31,7 +31,7 @@ fields fill the template: {title}, {author.login}, {labels|json}, {body|head:200
 The id is the field id, key or number, or the line. Fields are quoted as data.
 
 A FILE.js is a workflow script, which makes the calls itself; --workflow runs a saved
-one and -e one that is typed. What it returns goes to standard output. -n tells what
+one and -e one that is typed. Its result goes to standard output. -n tells what
 it may use and how many agents it starts at most.
 
 With items, {item} is replaced by the item, {name} by its base name, {index} by its
@@ -78,7 +78,7 @@ func runFlags() []cli.Flag {
 		&cli.StringFlag{Name: "into", Usage: "with --merge: land on `BRANCH` (default: the current branch)"},
 		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the plan; start nothing"},
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return after the start; the run continues without this terminal"},
-		&cli.BoolFlag{Name: "watch", Usage: "open the view of watch; leaving it ends nothing"},
+		&cli.BoolFlag{Name: "watch", Usage: "open the view of watch; leaving it does not stop the run"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only questions and the result"},
 		jsonFlag(),
 		yesFlag(),
@@ -248,7 +248,7 @@ func (p *place) sayBase(pl *plan) {
 			parts = append(parts, fmt.Sprintf("%d %s", d.n, d.what))
 		}
 	}
-	fmt.Fprintf(p.env.Stderr, "base: HEAD %s, without your uncommitted changes (%s); --with-changes takes them along\n",
+	fmt.Fprintf(p.env.Stderr, "base: HEAD %s, without your uncommitted changes (%s); --with-changes includes them\n",
 		git10(pl.base.Commit), strings.Join(parts, ", "))
 }
 

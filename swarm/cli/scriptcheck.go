@@ -59,7 +59,7 @@ func (t *scriptTools) Check(ctx context.Context, r workflow.CheckRequest) (*scri
 	}
 	commit := git.Hash(r.Commit)
 	if _, there, err := t.TreeOf(ctx, commit); err != nil || !there {
-		return nil, repository.OrUnknown(err, "check: %q is no commit of this repository", clipped(r.Commit))
+		return nil, repository.OrUnknown(err, "check: %q is not a commit of this repository", clipped(r.Commit))
 	}
 	run.commit = commit
 	return t.check(ctx, run)
@@ -77,7 +77,7 @@ func (t *scriptTools) known(verb, name string) error {
 	case len(names) == 0:
 		hint = "; the configuration has no table [checks]"
 	default:
-		hint = "; there is " + listed(names, 10)
+		hint = "; the checks are " + listed(names, 10)
 	}
 	return scriptError(script.CodeUnknown, "%s: there is no check %q%s", verb, clipped(name), hint)
 }

@@ -96,8 +96,8 @@ func TestScriptCheckRefuses(t *testing.T) {
 		{map[string]string{"unit": "true"}, script.Check{Argv: touch, Name: "unit"}, script.CodePolicy, later},
 		{nil, script.Check{Name: "unit"}, script.CodeUnknown, `check: there is no check "unit"; the configuration has no table [checks]`},
 		{map[string]string{"unit": "true", "lint": "true"}, script.Check{Name: "unti"}, script.CodeUnknown, `check: there is no check "unti"; did you mean "unit"?`},
-		{map[string]string{"unit": "true", "lint": "true"}, script.Check{Name: "touch " + ran}, script.CodeUnknown, `check: there is no check "touch ` + ran + `"; there is lint, unit`},
-		{map[string]string{"unit": "true"}, script.Check{}, script.CodeUnknown, `check: there is no check ""; there is unit`},
+		{map[string]string{"unit": "true", "lint": "true"}, script.Check{Name: "touch " + ran}, script.CodeUnknown, `check: there is no check "touch ` + ran + `"; the checks are lint, unit`},
+		{map[string]string{"unit": "true"}, script.Check{}, script.CodeUnknown, `check: there is no check ""; the checks are unit`},
 		{map[string]string{"unit": "true"}, script.Check{Name: "unit", MS: -1}, script.CodeOption, `check: timeout is -1; want milliseconds, or 0 for none`},
 	} {
 		s.use(engine.Config{Checks: tt.checks, Verify: "true"})
@@ -109,7 +109,7 @@ func TestScriptCheckRefuses(t *testing.T) {
 		t.Error("a command of the script's own was run")
 	}
 	_, err := s.checkOn(strings.Repeat("1", 40), "unit", 0)
-	scriptRefusal(t, err, script.CodeUnknown, `check: "`+strings.Repeat("1", 40)+`" is no commit of this repository`)
+	scriptRefusal(t, err, script.CodeUnknown, `check: "`+strings.Repeat("1", 40)+`" is not a commit of this repository`)
 }
 
 // TestScriptCheckOwnCommand: a command of the script's own runs behind walls,

@@ -50,7 +50,7 @@ func (t *scriptTools) Land(ctx context.Context, r workflow.LandRequest) (*script
 	if _, refused := errors.AsType[*refusal.Error](err); refused && r.Into == "" {
 		return nil, scriptError(script.CodeOption, "land: no branch is checked out here; say which one is meant with into")
 	} else if refused {
-		return nil, scriptError(script.CodeOption, "land: into is %q, which is no name a branch can have", clipped(r.Into))
+		return nil, scriptError(script.CodeOption, "land: into is %q, which is not a name that a branch can have", clipped(r.Into))
 	}
 	if err != nil {
 		return nil, err

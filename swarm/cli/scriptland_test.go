@@ -222,9 +222,9 @@ func TestScriptLandRefuses(t *testing.T) {
 		{script.Land{}, []workflow.Patch{one, other}, script.CodeOption, "land: two patches of a1 are named, of which each is all of its work"},
 		{script.Land{}, []workflow.Patch{one, gone}, script.CodeUnknown, "commit 1111111111 of patch 1111111111 is gone from the repository; its text is still in f"},
 		{script.Land{Verify: "unit"}, []workflow.Patch{one}, script.CodeUnknown, `land: verify: there is no check "unit"; the configuration has no table [checks]`},
-		{script.Land{Into: "-x"}, []workflow.Patch{one}, script.CodeOption, `land: into is "-x", which is no name a branch can have`},
-		{script.Land{Into: "a b"}, []workflow.Patch{one}, script.CodeOption, `land: into is "a b", which is no name a branch can have`},
-		{script.Land{Into: "refs/tags/v1"}, []workflow.Patch{one}, script.CodeOption, `land: into is "refs/tags/v1", which is no name a branch can have`},
+		{script.Land{Into: "-x"}, []workflow.Patch{one}, script.CodeOption, `land: into is "-x", which is not a name that a branch can have`},
+		{script.Land{Into: "a b"}, []workflow.Patch{one}, script.CodeOption, `land: into is "a b", which is not a name that a branch can have`},
+		{script.Land{Into: "refs/tags/v1"}, []workflow.Patch{one}, script.CodeOption, `land: into is "refs/tags/v1", which is not a name that a branch can have`},
 	} {
 		_, err := s.land("k", tt.give, tt.patches...)
 		scriptRefusal(t, err, tt.code, tt.want)

@@ -25,7 +25,7 @@ func (t *scriptTools) Merge(ctx context.Context, r workflow.MergeRequest) (*scri
 	}
 	onto := git.Hash(r.Onto)
 	if _, there, err := t.TreeOf(ctx, onto); err != nil || !there {
-		return nil, repository.OrUnknown(err, "merge: onto %q is no commit of this repository", clipped(r.Onto))
+		return nil, repository.OrUnknown(err, "merge: onto %q is not a commit of this repository", clipped(r.Onto))
 	}
 	ld := b.lander()
 	request := lander.CombineRequest{

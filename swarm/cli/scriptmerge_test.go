@@ -157,8 +157,8 @@ func TestScriptMergeRefuses(t *testing.T) {
 	}{
 		{workflow.MergeRequest{Onto: string(s.base), Patches: []workflow.Patch{one, one}}, script.CodeOption, "merge: patch " + git10(one.Commit) + " of a1 is named twice"},
 		{workflow.MergeRequest{Onto: string(s.base), Patches: []workflow.Patch{gone}}, script.CodeUnknown, "commit 1111111111 of patch 1111111111 is gone from the repository; its text is still in f"},
-		{workflow.MergeRequest{Onto: strings.Repeat("2", 40), Patches: []workflow.Patch{one}}, script.CodeUnknown, `merge: onto "` + strings.Repeat("2", 40) + `" is no commit of this repository`},
-		{workflow.MergeRequest{Onto: "HEAD", Patches: []workflow.Patch{one}}, script.CodeUnknown, `merge: onto "HEAD" is no commit of this repository`},
+		{workflow.MergeRequest{Onto: strings.Repeat("2", 40), Patches: []workflow.Patch{one}}, script.CodeUnknown, `merge: onto "` + strings.Repeat("2", 40) + `" is not a commit of this repository`},
+		{workflow.MergeRequest{Onto: "HEAD", Patches: []workflow.Patch{one}}, script.CodeUnknown, `merge: onto "HEAD" is not a commit of this repository`},
 	} {
 		_, err := s.tools.Merge(t.Context(), tt.give)
 		scriptRefusal(t, err, tt.code, tt.want)
@@ -199,10 +199,10 @@ func TestScriptResolve(t *testing.T) {
 		"mian":                            `there is no branch and no tag "mian"; did you mean "main"?`,
 		"elsewhere":                       `there is no branch and no tag "elsewhere"`,
 		base[:10]:                         `there is no branch and no tag "` + base[:10] + `"`,
-		strings.Repeat("1", 40):           `"` + strings.Repeat("1", 40) + `" is no commit of this repository`,
-		s.git("rev-parse", "HEAD:a"):      `"` + s.git("rev-parse", "HEAD:a") + `" is no commit of this repository`,
-		s.git("rev-parse", "HEAD^{tree}"): `"` + s.git("rev-parse", "HEAD^{tree}") + `" is no commit of this repository`,
-		strings.Repeat("1", 64):           `"` + strings.Repeat("1", 64) + `" is no commit of this repository`,
+		strings.Repeat("1", 40):           `"` + strings.Repeat("1", 40) + `" is not a commit of this repository`,
+		s.git("rev-parse", "HEAD:a"):      `"` + s.git("rev-parse", "HEAD:a") + `" is not a commit of this repository`,
+		s.git("rev-parse", "HEAD^{tree}"): `"` + s.git("rev-parse", "HEAD^{tree}") + `" is not a commit of this repository`,
+		strings.Repeat("1", 64):           `"` + strings.Repeat("1", 64) + `" is not a commit of this repository`,
 	} {
 		_, _, err := s.tools.Resolve(t.Context(), give)
 		scriptRefusal(t, err, script.CodeUnknown, want)

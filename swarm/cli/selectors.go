@@ -133,7 +133,7 @@ func (s *selection) nonePicked(verb string) error {
 	if s.chosen.Empty() || len(s.named) > 0 {
 		return nil
 	}
-	return &noWorkError{text: fmt.Sprintf("%s: %s picks no agent of run %s that is left to be done", verb, s.chosen, s.run.ID)}
+	return &noWorkError{text: fmt.Sprintf("%s: nothing to do in run %s with %s", verb, s.run.ID, s.chosen)}
 }
 
 // onlyAgents reports whether agents alone are named, or a selector picks them.

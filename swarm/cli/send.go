@@ -25,7 +25,7 @@ func newSendCommand(env Env) *cli.Command {
 		Description: `Sends a message to agents while they work. An agent takes messages if it has input =
 "jsonl" and its session says that it can steer. --running sends to every running
 agent of the run that takes messages. The text - is read from standard input. With
---json, one object a line. To start an ended agent again with a message: retry.
+--json, one object a line. For an agent that has ended, use retry --feedback.
 
 Examples:
   swarm send a3 "leave the tests alone"

@@ -27,9 +27,9 @@ import (
 )
 
 // aboutVisits is the part of the help that shell and exec have in common.
-const aboutVisits = `While the agent runs it is its very workspace: what you change becomes part of its
-patch. Once it has ended it is a copy of what it left. Your change there is kept as
-a patch with an address of its own, such as a3-1, which diff, merge and apply take.`
+const aboutVisits = `While the agent runs, this is its own workspace: your changes become part of its
+patch. Once it has ended, this is a copy of its result. Your changes there become a
+patch with its own address, such as a3-1, for diff, merge and apply.`
 
 func newShellCommand(env Env) *cli.Command {
 	return &cli.Command{
@@ -53,10 +53,10 @@ func newExecCommand(env Env) *cli.Command {
 		Description: `Runs one command in the workspace of an agent, and ends with its exit code.
 ` + aboutVisits + `
 
-The environment is yours, less GIT_* and, beside a live agent, less what looks like
-a credential, since it could look at that; with SWARM_WORKTREE, SWARM_ROOT, SWARM_BASE,
-SWARM_RUN and SWARM_ITEM. 127 says that there is no such command, 126 that it
-cannot be run.
+The command gets your environment without GIT_*, and with SWARM_WORKTREE, SWARM_ROOT,
+SWARM_BASE, SWARM_RUN and SWARM_ITEM. Beside a live agent, which could read them,
+variables that look like credentials are left out. Exit code 127: there is no such
+command. Exit code 126: it cannot be run.
 
 Examples:
   swarm exec a3 -- git status

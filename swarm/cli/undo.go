@@ -20,8 +20,8 @@ func newUndoCommand(env Env) *cli.Command {
 		Description: `Takes back the last merge or apply of this repository, or of the run named. A
 merge is undone by moving the branch back to where it was, if it is still where
 the merge left it; a branch that the merge made is deleted. An apply is undone if
-the files are still as it left them. Of a run that was removed nothing is taken
-back before its folder is back.
+the files are still as it left them. To undo a merge of a removed run, restore the
+run first: swarm rm --undo RUN.
 
 Examples:
   swarm undo
@@ -110,7 +110,7 @@ func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run,
 		return nil, err
 	}
 	if run == nil {
-		return nil, &noWorkError{text: "nothing to undo: no merge and no apply stands"}
+		return nil, &noWorkError{text: "nothing to undo: no merge or apply is left"}
 	}
 	return run, nil
 }

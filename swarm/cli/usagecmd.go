@@ -24,16 +24,16 @@ func newUsageCommand(env Env) *cli.Command {
 		Usage:     "show the tokens and cost of a run",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "by", Usage: "sum up by `role|model|agent|phase` (default: role)"},
+			&cli.StringFlag{Name: "by", Usage: "key of the sums: `role|model|agent|phase` (default: role)"},
 			jsonFlag(),
 		}, selectorFlags()...),
-		Description: `Sums up the tokens of all attempts of the agents of a run, without an address of
-the latest: those that went in, came out, were read from a cache and written to one.
+		Description: `Sums up the tokens of all attempts of the agents of a run (default: the latest):
+input, output, read from a cache, and written to one.
 
-A cost is reported where an agent said it, computed where it said tokens and its model
-has a price, and estimated where one is known only now. A model with
-an unknown price is named. The last line says what the same tokens cost with everything on
-the model of the role default.
+A cost is reported if the agent stated it, computed if the model of its tokens had a
+price, and estimated if the price became known later. Models without a known price
+are named. The last line is the cost of the same tokens on the model of the role
+default.
 
 Examples:
   swarm usage

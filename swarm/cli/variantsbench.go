@@ -39,15 +39,15 @@ func newVariantsBenchCommand(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Description: `For each failure mode of a family there are twenty small tasks, each a repository
-of its own. Agents do them as in any run, with the text against that mode at the
-end of their prompt and without it. What they did is recorded, measured, and
-compared task by task. Only the configuration of the user counts, not that of a
-repository, and so do the variants of the user.
+of its own. Agents do them as in any run, with and without the text against that
+mode at the end of their prompt. Their work is recorded, measured, and compared
+task by task. Only the user's configuration and variants count, not those of a
+repository.
 
 It refuses comparisons without a difference: an agent that is a command, a model of
 another family, variants that the configuration leaves out.
 
-Ctrl-C keeps what was recorded; the same command goes on from there.
+Ctrl-C keeps the recordings, and the same command continues from there.
 
 Examples:
   swarm variants bench --family qwen --model ollama/qwen3 --agent mine --tasks 5
@@ -297,7 +297,7 @@ func pageCan(c *cli.Context) error {
 	}
 	name := absolute(invoked(c).dir, c.String("html"))
 	if there, err := os.Stat(name); c.String("html") == "" || err == nil && !there.Mode().IsRegular() {
-		return usagef("variants bench: --html %s: is no file", c.String("html"))
+		return usagef("variants bench: --html %s: is not a file", c.String("html"))
 	}
 	if dir, err := os.Stat(filepath.Dir(name)); err != nil || !dir.IsDir() {
 		return usagef("variants bench: --html %s: there is no folder %s", c.String("html"), filepath.Dir(name))

@@ -25,15 +25,14 @@ func newVariantsCommand(env Env) *cli.Command {
 		Usage:     "list additions to prompts against failure modes of models",
 		ArgsUsage: "[MODEL]",
 		Flags:     []cli.Flag{jsonFlag()},
-		Description: `A variant is a text against one thing that models of a family are known to do
-wrong. The last words of a prompt are those for the family of the agent's model.
-With a model, it prints the family and the texts that its agents get; without one,
-it lists the variants of all families.
+		Description: `A variant is a short text against a known failure mode of one family of models. The
+system prompt of an agent ends with the variants for the family of its model. With a
+model, the command prints its family and variants; without one, it lists all of them.
 
-A file FAMILY/MODE.md replaces a variant or adds one: below .swarm/variants of the
-repository, as it is committed, and below variants beside your configuration for
-all repositories. The repository's wins. [variants] in the configuration leaves
-some out, or all.
+A file FAMILY/MODE.md replaces or adds a variant. It lies below the committed
+.swarm/variants of the repository, or below variants beside your configuration for
+all repositories. The repository's wins. [variants] in the configuration switches
+some or all of them off.
 
 Examples:
   swarm variants

@@ -22,9 +22,9 @@ func newWaitCommand(env Env) *cli.Command {
 			&cli.DurationFlag{Name: "timeout", Usage: "give up after `TIME`, with exit code 124"},
 			jsonFlag(),
 		},
-		Description: `Follows the run on standard error, prints what the command that runs it would
-print, and ends with its exit code: 0 when all is well, 3 when agents failed, 7
-when a check failed. To stop waiting stops nothing.
+		Description: `Follows the run on standard error, and ends with the output and the exit code of
+run: 0 if all agents completed, 3 if agents failed, 7 if a check failed. Ctrl-C ends
+the command, not the run.
 
 Examples:
   swarm wait
@@ -35,7 +35,7 @@ Examples:
 }
 
 // errWaited is the cause of a wait that took too long.
-var errWaited = &ExitError{Code: CodeTimeout, Err: errors.New("the time to wait is over; the run goes on")}
+var errWaited = &ExitError{Code: CodeTimeout, Err: errors.New("the timeout is over; the run continues")}
 
 func waitAction(c *cli.Context, env Env) error {
 	addresses, err := arguments(c, 0, -1)

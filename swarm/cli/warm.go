@@ -64,7 +64,7 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	if err != nil {
 		return nil, errors.Join(err, cool())
 	}
-	fmt.Fprintf(b.env.Stderr, "warm: %s in %s, and the run goes on with what it left: %s\n",
+	fmt.Fprintf(b.env.Stderr, "warm: %s in %s, and the run continues with what it left: %s\n",
 		exit.Words(), took, Printable(strings.TrimSpace(last)))
 	return cool, nil
 }

@@ -216,7 +216,7 @@ func (w *watcher) line(id task.ID, state string, took time.Duration, note string
 	if a == nil {
 		return
 	}
-	word := map[string]string{"agent": "running", "verify": "verifying"}
+	word := map[string]string{"agent": "running", "verify": "checking"}
 	w.progress.Line(Change{
 		ID: string(id), Label: engine.Title(id, a.Call), For: took, Note: note,
 		State: cmp.Or(word[state], state),

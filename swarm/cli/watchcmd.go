@@ -18,12 +18,12 @@ func newWatchCommand(env Env) *cli.Command {
 		Usage:     "watch a run on the whole terminal, and act on its agents",
 		ArgsUsage: "[RUN | AGENT]",
 		Flags:     []cli.Flag{jsonFlag()},
-		Description: `Shows the agents of a run in groups: those that need you, work, failed, are ready to
-land, and the others. Keys answer questions, send messages, cancel and retry agents,
-show patches, and open a shell or your editor in a workspace; ? lists them. To leave
-the view ends nothing.
+		Description: `Shows the agents of a run in groups: needs you, running, failed, ready to land, and
+the others. Keys answer questions, send messages, cancel and retry agents, show
+patches, and open a shell or your editor in a workspace; ? lists them. Leaving the
+view does not stop the run.
 
-Where the view cannot be drawn, and with --json, it prints like status --watch.
+Without a terminal, and with --json, it prints like status --watch.
 
 Examples:
   swarm watch
@@ -71,7 +71,7 @@ func (p *place) watchScreen(c *cli.Context, env Env, s *selection) (err error) {
 		err = screen.Err()
 	}
 	if err == nil && screen.Snapshot().Live {
-		fmt.Fprintf(p.env.Stderr, "run %s goes on; `%s watch %s` shows it again, `%s cancel %[1]s` ends it\n", s.run.ID, p.env.Calls, s.run.ID, p.env.Calls)
+		fmt.Fprintf(p.env.Stderr, "run %s continues; `%s watch %s` shows it again, `%s cancel %[1]s` ends it\n", s.run.ID, p.env.Calls, s.run.ID, p.env.Calls)
 	}
 	return err
 }

@@ -248,7 +248,7 @@ func (p *place) sayOverlaps(pl *plan) {
 // are.
 func (p *place) sayUnknown(pl *plan) {
 	if unknown := pl.workflow.Unknown(); len(unknown) > 0 {
-		fmt.Fprintf(p.env.Stderr, "note: passed on as it is, since it is no placeholder here: %s\n", Printable(listed(unknown, 5)))
+		fmt.Fprintf(p.env.Stderr, "note: passed on unchanged, since it is not a placeholder here: %s\n", Printable(listed(unknown, 5)))
 	}
 }
 

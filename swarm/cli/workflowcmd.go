@@ -18,9 +18,8 @@ func newWorkflowCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "workflow",
 		Usage: "list, check, test and save workflow scripts",
-		Description: `A workflow is a script that makes the calls of a run. The saved ones lie in
-.swarm/workflows of the repository, and those of .claude/workflows are read too;
-run --workflow starts one by its name.
+		Description: `A workflow is a script that starts the agents of a run. run --workflow NAME starts a
+saved one, from .swarm/workflows or .claude/workflows of the repository.
 
 Examples:
   swarm workflow ls
@@ -42,7 +41,7 @@ func newWorkflowLsCommand(env Env) *cli.Command {
 		Flags: []cli.Flag{jsonFlag()},
 		Description: `Lists the workflows of this checkout with what they say of themselves: their
 phases, whether they describe their args, and whether you have approved their
-text. Of two with one name that in .swarm/workflows counts. One that is broken is
+text. If two have one name, that in .swarm/workflows counts. One that is broken is
 listed with its error.
 
 Examples:

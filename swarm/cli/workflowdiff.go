@@ -29,10 +29,10 @@ func newWorkflowDiffCommand(env Env) *cli.Command {
 		Usage:     "show what a resume with another script would run again",
 		ArgsUsage: "RUN FILE|NAME",
 		Flags:     []cli.Flag{jsonFlag()},
-		Description: `Runs the script against what the run has recorded, and starts nothing: which calls
-take what is on record, which agents would run again or anew, what their earlier
-attempts cost, and which no call asks for any more. It stops where all that the
-script waits for would have to run first: what follows then is not known.
+		Description: `Runs the script against the record of the run, and starts nothing. It prints which
+calls take a recorded result, which agents would run again or anew, the cost of their
+earlier attempts, and which recorded agents no call needs any more. It stops at the
+first point that needs the result of a new agent.
 
 Examples:
   swarm workflow diff k3x9q2 plan.js

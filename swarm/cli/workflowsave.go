@@ -23,10 +23,10 @@ func newWorkflowSaveCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "untested", Usage: "save it without a test that passes"},
 			jsonFlag(),
 		},
-		Description: `Writes the script, and the .test.toml beside it, to .swarm/workflows, from where
-run --workflow NAME starts it. The test has to pass. Where FILE has none, or is - for
-standard input, the test that lies there already is taken. You have typed this, so
-that its text is approved; agents cannot save anything.
+		Description: `Writes the script, and the .test.toml beside it, to .swarm/workflows. From there,
+run --workflow NAME starts it. The test must pass. If FILE has no test, or is - for
+standard input, the test of the workflow that is replaced counts. The saved script is
+approved by this command; agents cannot save workflows.
 
 Examples:
   swarm workflow save review plan.js

@@ -19,14 +19,13 @@ func newWorkflowTestCommand(env Env) *cli.Command {
 		Usage:     "test scripts with scripted agents",
 		ArgsUsage: "[FILE | NAME…]",
 		Flags:     []cli.Flag{jsonFlag()},
-		Description: `Runs each case of the .test.toml beside a script: its agents, checks and people
-answer as the case says, and nothing is started. Prints a line for each case, what
-is not as expected, how many agents it started, and how many the script can start
-at most. Without a name it tests all saved workflows that have such a file and the
-project's own functions in .swarm/lib, whose cases say which of them is called:
-args = { call = "name", with = [1, "two"] }.
+		Description: `Runs each case of the .test.toml beside a script. Agents, checks and people answer as
+the case says; no agent starts. It prints a line for each case, with its differences,
+how many agents it started, and how many the script can start at most. Without a
+name it tests all saved workflows with such a file, and the project's functions in
+.swarm/lib. Their cases name the function: args = { call = "name", with = [1, "two"] }.
 
-Ends with exit code 7 if a case fails, and with 2 if there is no test.
+The exit code is 7 if a case fails, and 2 if there is no test.
 
 Examples:
   swarm workflow test plan.js

@@ -227,7 +227,7 @@ func (f field) intoEnv(to *map[string]string) error {
 	for _, name := range f.node.names {
 		child := f.child(name)
 		if !variableName().MatchString(name) {
-			return child.wrong("is no name of a variable: letters, digits and _, not starting with a digit")
+			return child.wrong("is not the name of a variable: letters, digits and _, not starting with a digit")
 		}
 		if strings.HasPrefix(name, "SWARM_") {
 			return child.wrong("variables that start with SWARM_ are set by swarm alone")

@@ -120,8 +120,8 @@ func TestAgentUnknown(t *testing.T) {
 	tests := []struct{ name, give, want string }{
 		{"", "", "no agent is chosen: name one, or set run.default_agent in the configuration"},
 		{"fats", two, `agent "fats" is not configured; did you mean "fast"?`},
-		{"other", two, `agent "other" is not configured; there is "fast" and "slow"`},
-		{"other", "", `agent "other" is not configured; there is no table [agents.NAME]`},
+		{"other", two, `agent "other" is not configured; configured: "fast" and "slow"`},
+		{"other", "", `agent "other" is not configured; ` + "`swarm agents` lists the agents"},
 		{"claud", two, `agent "claud" is not configured; did you mean "claude"?`},
 		{"", "run.default_agent = 'fsat'\n" + two, `.swarm/config.toml:1: run.default_agent: agent "fsat" is not configured; did you mean "fast"?`},
 	}
@@ -254,7 +254,7 @@ func TestReadUser(t *testing.T) {
 	}
 	s, err = ReadUser(func(k string) (string, bool) { return os.DevNull, k == "HOME" })
 	if err != nil || s.Text != nil {
-		t.Errorf("ReadUser with a HOME that is no folder = %+v, %v, want a source without text", s, err)
+		t.Errorf("ReadUser with a HOME that is not a folder = %+v, %v, want a source without text", s, err)
 	}
 	s, err = ReadUser(func(string) (string, bool) { return "", false })
 	if err != nil || s.Text != nil {

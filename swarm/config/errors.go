@@ -52,9 +52,9 @@ func (e *UnknownAgentError) Reason() string {
 	if near := nearest.Word(e.Name, slices.Concat(e.Known, agent.KindNames())); near != "" {
 		return fmt.Sprintf("agent %s is not configured; did you mean %q?", name, near)
 	}
-	hint := "there is no table [agents.NAME]"
+	hint := "`swarm agents` lists the agents"
 	if len(e.Known) > 0 {
-		hint = "there is " + quotedList(e.Known, "and")
+		hint = "configured: " + quotedList(e.Known, "and")
 	}
 	return "agent " + name + " is not configured; " + hint
 }

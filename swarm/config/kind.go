@@ -145,7 +145,7 @@ func (f field) intoTools(to *[]string) error {
 				strconv.Quote(clip(name)), didYouMean(name, agent.AllTools()))
 		}
 		if slices.Contains((*to)[:i], name) {
-			return f.wrong("%q stands there twice", name)
+			return f.wrong("%q appears twice", name)
 		}
 	}
 	return nil

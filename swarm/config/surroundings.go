@@ -107,7 +107,7 @@ func (s Surroundings) writeFolder(text string) (string, error) {
 	case err != nil:
 		return "", err
 	case !stat.IsDir():
-		return "", fmt.Errorf("%s is no folder", path)
+		return "", fmt.Errorf("%s is not a folder", path)
 	}
 	return path, nil
 }

@@ -62,7 +62,7 @@ func TestWriteFolders(t *testing.T) {
 		{give: "~/code/../.cache/tool", want: "D/home/.cache/tool"},
 		{give: "D/nope", wrong: "there is no folder D/nope; make it first"},
 		{give: "D/dangling", wrong: "there is no folder D/dangling; make it first"},
-		{give: "D/file", wrong: "D/file is no folder"},
+		{give: "D/file", wrong: "D/file is not a folder"},
 		{give: "D/home", wrong: "D/home is HOME D/home; name a folder in it"},
 		{give: "D/home.link", wrong: "D/home is HOME D/home; name a folder in it"},
 		{give: "D", wrong: "D covers HOME D/home; name a folder in it"},

@@ -113,7 +113,7 @@ func clearStale(path string) error {
 	case err != nil:
 		return fmt.Errorf("open control socket: %w", err)
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("open control socket: %s is there and is no socket; remove it", path)
+		return fmt.Errorf("open control socket: %s is there and is not a socket; remove it", path)
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("remove stale control socket: %w", err)

@@ -46,7 +46,7 @@ func Commands(env Env) []*cli.Command {
 	return []*cli.Command{
 		{
 			Name: "demo", Category: "Start", // as in the help of swarm/cli
-			Usage:     "show what swarm does, on a monorepo it writes itself",
+			Usage:     "show what swarm does, on a monorepo that it writes",
 			ArgsUsage: "[DIR]",
 			Description: `Writes a monorepo of 100 small Go packages into DIR (default: a new folder
 for temporary files), lets 100 agents rename a function in it, all at once,

@@ -133,11 +133,11 @@ func TestCheckChoices(t *testing.T) {
 			"tools: agent mine is of the kind qwen, which cannot be told its tools", ""},
 		{"read only", func(c *task.Call) { c.ReadOnly = true }, "read_only: agent mine is a command; put what keeps it from writing into its command",
 			"read_only: agent mine is of the kind qwen, which cannot be told what keeps it from writing", ""},
-		{"fork", func(c *task.Call) { c.Input = &task.ForkAgentInput{Parent: "a1", Prompt: "p"} }, "fork: agent mine is a command; put the conversation it goes on with into its command",
-			"fork: agent mine is of the kind qwen, which cannot be told the conversation it goes on with", ""},
+		{"fork", func(c *task.Call) { c.Input = &task.ForkAgentInput{Parent: "a1", Prompt: "p"} }, "fork: agent mine is a command; put the conversation it continues into its command",
+			"fork: agent mine is of the kind qwen, which cannot be told the conversation it continues", ""},
 		{"a flag for a model", func(c *task.Call) { c.Model = "--yolo" }, "model: \"--yolo\" is not a word", "model: \"--yolo\" is not a word", "model: \"--yolo\" is not a word without spaces that does not begin with -"},
 		{"an effort of two words", func(c *task.Call) { c.Effort = "a b" }, "effort: ", "effort: ", "effort: \"a b\" is not a word without spaces that does not begin with -"},
-		{"an unknown tool", func(c *task.Call) { c.Tools = []string{"read", "Fly"} }, "tools: ", "tools: ", `tools: there is no tool "Fly"; there is read, grep, `},
+		{"an unknown tool", func(c *task.Call) { c.Tools = []string{"read", "Fly"} }, "tools: ", "tools: ", `tools: there is no tool "Fly"; the tools are read, grep, `},
 		{"a tool by another name", func(c *task.Call) { c.Tools = []string{"read", "Bash"} }, "tools: ", "tools: ", `tools: "Bash" is written "bash" here`},
 		{"a part of a tool", func(c *task.Call) { c.Tools = []string{"bash(git log *)"} }, "tools: ", "tools: ",
 			"tools: agents of the kind pi cannot be told bash(git log *)"},
@@ -257,7 +257,7 @@ func TestForks(t *testing.T) {
 	}{
 		"none":    {fork("a9", "mine"), "fork: there is no agent a9"},
 		"failed":  {fork("a2", "mine"), "fork: a2 has not completed"},
-		"another": {fork("a1", "other"), "fork: a1 is an agent mine, and its conversation is no agent other's"},
+		"another": {fork("a1", "other"), "fork: a1 is an agent mine, and its conversation is not that of an agent other"},
 	} {
 		if _, err := e.Start(test.give); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: Start = %v, want %s", name, err, test.want)

@@ -204,7 +204,7 @@ const maxSession = 256 << 20
 func copySession(from, to string, globs []string) error {
 	// The agent may have put a link in place of its folder.
 	if info, err := os.Lstat(from); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is no folder", filepath.Base(from))
+		return fmt.Errorf("%s is not a folder", filepath.Base(from))
 	}
 	source, err := os.OpenRoot(from)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -158,7 +158,7 @@ func TestSessionLinks(t *testing.T) {
 	if err := os.Symlink(outside, instead); err != nil {
 		t.Fatal(err)
 	}
-	if err := copySession(instead, filepath.Join(t.TempDir(), "to"), []string{"*"}); err == nil || err.Error() != "state is no folder" {
+	if err := copySession(instead, filepath.Join(t.TempDir(), "to"), []string{"*"}); err == nil || err.Error() != "state is not a folder" {
 		t.Errorf("of a link in place of the folder: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func blankThoughts(path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(err, fmt.Errorf("%s is no file", filepath.Base(path)))
+		return errors.Join(err, fmt.Errorf("%s is not a file", filepath.Base(path)))
 	}
 	blanks := bytes.Repeat([]byte{' '}, 4096)
 	return thought.Spans(f, func(s thought.Span) error {

@@ -31,7 +31,7 @@ func checkChoices(spec *agent.Spec, kinds map[string]agent.Kind, call *task.Call
 		{"tools", "its tools", len(call.Tools) > 0, kind.Can.Tools},
 		{"disallowedTools", "the tools it does not have", len(call.Without) > 0, kind.Can.Tools},
 		{readOnly, "what keeps it from writing", call.ReadOnly, kind.Can.ReadOnly},
-		{"fork", "the conversation it goes on with", fork, kind.Can.Fork},
+		{"fork", "the conversation it continues", fork, kind.Can.Fork},
 	} {
 		switch {
 		case !option.set:
@@ -107,7 +107,7 @@ func (e *Engine) checkFork(calls []*task.Call) error {
 			return fmt.Errorf("fork: %s: %w", fork.Parent, ErrNoParent)
 		}
 		if parent.call.Agent != call.Agent {
-			return fmt.Errorf("fork: %s is an agent %s, and its conversation is no agent %s's", fork.Parent, parent.call.Agent, call.Agent)
+			return fmt.Errorf("fork: %s is an agent %s, and its conversation is not that of an agent %s", fork.Parent, parent.call.Agent, call.Agent)
 		}
 	}
 	return nil

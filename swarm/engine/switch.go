@@ -31,7 +31,7 @@ func (e *Engine) thorough(a *agentState) {
 	}
 	s := &event.Switched{
 		Agent: a.id, Attempt: a.attempt - 1, Choice: *slow, Slow: true,
-		Reason: fmt.Sprintf("%d tries were not good enough: it goes on with %s", a.failures, modelName(slow)),
+		Reason: fmt.Sprintf("%d tries were not good enough: it continues with %s", a.failures, modelName(slow)),
 	}
 	if a.switched != nil {
 		s.Fallbacks = a.switched.Fallbacks
@@ -62,7 +62,7 @@ func (e *Engine) alike(a *agentState) {
 	}
 	s := &event.Switched{
 		Agent: a.id, Attempt: a.attempt - 1, Choice: had, Slow: parent.switched.Slow,
-		Reason: fmt.Sprintf("it goes on with %s, as %s did", modelName(&had), in.Parent),
+		Reason: fmt.Sprintf("it continues with %s, as %s did", modelName(&had), in.Parent),
 	}
 	if e.append(s) == nil {
 		a.switched = s
@@ -87,7 +87,7 @@ func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool 
 	used := a.using().Options
 	s := &event.Switched{
 		Agent: a.id, Attempt: a.attempt, Choice: next, Fallbacks: taken + 1, Slow: a.switched != nil && a.switched.Slow,
-		Reason: fmt.Sprintf("%s %s: it goes on with %s",
+		Reason: fmt.Sprintf("%s %s: it continues with %s",
 			modelName(&task.Choice{Model: used.Model, Effort: used.Effort}), lacking(failed), modelName(&next)),
 	}
 	// In this order: what the attempt used was the model's before.

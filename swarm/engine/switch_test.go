@@ -67,7 +67,7 @@ func TestFallBack(t *testing.T) {
 			result := r.play(call)["a1"].Result
 			is(t, "result", endOf(result), test.want)
 			is(t, "switches", r.switches("a1"), test.switches)
-			noted := strings.Contains(strings.Join(result.Done().Notes, "\n"), "it goes on with")
+			noted := strings.Contains(strings.Join(result.Done().Notes, "\n"), "it continues with")
 			is(t, "a note", noted, test.switches != "")
 			if test.switches != "" {
 				is(t, "its model", r.view().Agent("a1").Now().Model, strings.Split(test.switches[strings.LastIndex(test.switches, " ")+1:], ":")[1])

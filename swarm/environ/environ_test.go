@@ -70,7 +70,7 @@ func TestNoPlainCredential(t *testing.T) {
 				t.Errorf("%s: %s is the name of a credential", g.Purpose, name)
 			}
 			if seen[name] {
-				t.Errorf("%s: %s is there twice", g.Purpose, name)
+				t.Errorf("%s: %s appears twice", g.Purpose, name)
 			}
 			seen[name] = true
 		}
@@ -210,10 +210,10 @@ func TestCheckPattern(t *testing.T) {
 	}
 	for bad, want := range map[string]string{
 		"":                 "an empty name",
-		"A B":              "is no name of a variable",
-		"9A":               "is no name of a variable",
-		"A-B":              "is no name of a variable",
-		"$A":               "is no name of a variable",
+		"A B":              "is not the name of a variable",
+		"9A":               "is not the name of a variable",
+		"A-B":              "is not the name of a variable",
+		"$A":               "is not the name of a variable",
 		"MY_TOKEN=hunter2": "names variables without their values",
 		"SWARM_RUN":        "set by swarm alone",
 		"SWARM_*":          "set by swarm alone",

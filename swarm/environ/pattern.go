@@ -16,7 +16,7 @@ func CheckPattern(text string) error {
 				// The text may hold the value, which is not for messages.
 				return errors.New("names variables without their values, such as \"MY_TOKEN\" or \"MY_*\"")
 			}
-			return fmt.Errorf("%q is no name of a variable: letters, digits, _ and *, such as \"MY_TOKEN\" or \"MY_*\"", text)
+			return fmt.Errorf("%q is not the name of a variable: letters, digits, _ and *, such as \"MY_TOKEN\" or \"MY_*\"", text)
 		}
 	}
 	switch {

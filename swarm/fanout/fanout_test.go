@@ -171,8 +171,8 @@ func TestCallsRefuses(t *testing.T) {
 		want string
 	}{
 		{"nothing to do", Workflow{}, "prompt is empty"},
-		{"a typing error", Workflow{Prompt: "see {itme}", Each: each}, "{itme} in the prompt is no placeholder; is {item} meant?"},
-		{"another", Workflow{Prompt: "see {Names}", Count: 2}, "is {name} meant?"},
+		{"a typing error", Workflow{Prompt: "see {itme}", Each: each}, "{itme} in the prompt is not a placeholder; did you mean {item}?"},
+		{"another", Workflow{Prompt: "see {Names}", Count: 2}, "did you mean {name}?"},
 		{"an item in a script", Workflow{Command: []string{"sh", "-c", "rm {item}"}, Each: each}, "$SWARM_ITEM"},
 		{"clustered", Workflow{Command: []string{"/bin/bash", "-euc", "x {name}"}, Each: each}, "$SWARM_ITEM"},
 		{"after a wrapper", Workflow{Command: []string{"env", "A=1", "timeout", "5", "zsh", "-l", "-o", "errexit", "-c", "x {item}"}, Each: each}, "$SWARM_ITEM"},
@@ -222,8 +222,8 @@ func TestPlaceholdersOfCommands(t *testing.T) {
 		refused string
 		unknown []string
 	}{
-		{"one letter is missing", Workflow{Command: []string{"echo", "{itm}"}, Each: []string{"packages/a"}}, "is {item} meant?", nil},
-		{"two letters are swapped", Workflow{Command: []string{"echo", "x{nmae}"}, Count: 2}, "is {name} meant?", nil},
+		{"one letter is missing", Workflow{Command: []string{"echo", "{itm}"}, Each: []string{"packages/a"}}, "did you mean {item}?", nil},
+		{"two letters are swapped", Workflow{Command: []string{"echo", "x{nmae}"}, Count: 2}, "did you mean {name}?", nil},
 		{"far from all", Workflow{Command: []string{"echo", "{foo}", "{item}", "{foo}"}, Each: []string{"packages/a"}}, "", []string{"{foo}"}},
 		{"in the script of a shell", Workflow{Command: []string{"sh", "-c", "jq {items}"}, Each: []string{"packages/a"}}, "", nil},
 		{"in a prompt", Workflow{Prompt: "explain {state} of {item}", Each: []string{"packages/a"}}, "", []string{"{state}"}},

@@ -70,7 +70,7 @@ func checkPrompt(prompt string) error {
 		for _, name := range names() {
 			if nearest.Distance(strings.ToLower(word), name) <= 2 {
 				return &PlaceholderError{
-					Word: m, Reason: fmt.Sprintf("in the prompt is no placeholder; is {%s} meant?", name),
+					Word: m, Reason: fmt.Sprintf("in the prompt is not a placeholder; did you mean {%s}?", name),
 				}
 			}
 		}
@@ -90,7 +90,7 @@ func checkWords(argv []string) error {
 			for _, name := range names() {
 				if nearest.Distance(strings.ToLower(text), name) == 1 {
 					return &PlaceholderError{
-						Word: m, Reason: fmt.Sprintf("in the command is no placeholder; is {%s} meant? Within sh -c '…' it is passed on as it is", name),
+						Word: m, Reason: fmt.Sprintf("in the command is not a placeholder; did you mean {%s}? In sh -c '…' it is passed on unchanged", name),
 					}
 				}
 			}
@@ -119,7 +119,7 @@ func checkNoItems(argv []string) error {
 	for _, word := range outsideScripts(argv) {
 		if strings.Contains(word, "{item}") {
 			return &PlaceholderError{
-				Word: "{item}", Reason: "stands for an item, and there are none; give --each, --count or a list of items. Within sh -c '…' it is passed on as it is",
+				Word: "{item}", Reason: "stands for an item, and there are none; give --each, --count or a list of items. In sh -c '…' it is passed on unchanged",
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func (n *narrowing) option(f recordField) (reason string) {
 	switch f.name {
 	case "role":
 		if t.Role, reason = text(f.value); reason == "" && !roles.IsName(t.Role) {
-			return quoted(t.Role) + " is no name of a role"
+			return quoted(t.Role) + " is not the name of a role"
 		}
 	case "model":
 		t.Model, reason = option(f.value)

@@ -20,7 +20,7 @@ func (r *TasksRequest) checkNames(tasks []Task, all []places) *TaskError {
 			if all != nil {
 				line, field = all[i]["id"], "id"
 			}
-			return r.wrong(line, field, fmt.Sprintf("%s is there twice; line %d has it first",
+			return r.wrong(line, field, fmt.Sprintf("%s appears twice; line %d has it first",
 				quoted(t.ID), tasks[before].Line))
 		}
 		first[t.ID] = i
@@ -35,7 +35,7 @@ func (r *TasksRequest) checkNames(tasks []Task, all []places) *TaskError {
 			case !known:
 				reason = "no task " + quoted(id) + didYouMean(id, ids(tasks))
 			case slices.Contains(t.DependsOn[:n], id):
-				reason = quoted(id) + " stands there twice"
+				reason = quoted(id) + " appears twice"
 			}
 			if reason != "" {
 				return r.wrong(all[i]["depends_on"], "depends_on", reason)

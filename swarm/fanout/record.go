@@ -62,7 +62,7 @@ func (n *narrowing) record(rec record) *TaskError {
 			return n.wrong(f.line, fieldName(f.name), "unknown field"+didYouMean(f.name, fieldNames()))
 		}
 		if _, twice := n.places[f.name]; twice {
-			return n.wrong(f.line, f.name, "stands there twice")
+			return n.wrong(f.line, f.name, "appears twice")
 		}
 		n.places[f.name] = f.line
 		if reason, tip := n.field(f); reason != "" {

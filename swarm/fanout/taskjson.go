@@ -52,7 +52,7 @@ func object(text []byte, line int) ([]recordField, string) {
 		return nil, invalid(err)
 	}
 	if first != json.Delim('{') {
-		return nil, "is no JSON object"
+		return nil, "is not a JSON object"
 	}
 	var fields []recordField
 	for d.More() {
@@ -70,7 +70,7 @@ func object(text []byte, line int) ([]recordField, string) {
 		return nil, invalid(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, "goes on after the object: there is one a line"
+		return nil, "has text after the object: write one object a line"
 	}
 	return fields, ""
 }

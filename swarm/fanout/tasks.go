@@ -159,7 +159,7 @@ func ReadTasks(r TasksRequest) ([]Task, error) {
 	case FormatTOML:
 		tasks, places, err = r.narrow(r.toml)
 	default:
-		err = r.wrong(0, "", "is no list of tasks")
+		err = r.wrong(0, "", "is not a list of tasks")
 		err.Tip = "a list is called NAME.jsonl or NAME.toml, or comes on standard input"
 	}
 	if err == nil && len(tasks) == 0 {

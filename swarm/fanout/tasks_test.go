@@ -132,7 +132,7 @@ func TestReadTasksRefusesRecords(t *testing.T) {
 		{`{"promt": "x"}`, `promt: unknown field; did you mean "prompt"?`, ""},
 		{`{"Prompt": "x"}`, `Prompt: unknown field; did you mean "prompt"?`, ""},
 		{`{"a b\u001b": 1}`, `"a b\x1b": unknown field`, ""},
-		{`{"prompt": "x", "prompt": "y"}`, `prompt: stands there twice`, ""},
+		{`{"prompt": "x", "prompt": "y"}`, `prompt: appears twice`, ""},
 		{`{"prompt": 5}`, `prompt: expected a string, got the number 5`, ""},
 		{`{"prompt": "p", "allow": "push to x"}`, `allow: expected a list of items, such as ["push to feature/* branches"], got "push to x"`, ""},
 		{`{"prompt": "p", "allow": []}`, `allow: is an empty list`, ""},
@@ -188,7 +188,7 @@ func TestReadTasksRefusesRecords(t *testing.T) {
 		{`{"id": "../a", "prompt": "x"}`, `id: "../a" has between its slashes a part that is empty or only dots`, ""},
 		{`{"id": "a7", "prompt": "x"}`, `id: "a7" is how swarm itself calls an agent`, ""},
 		{`{"id": "` + strings.Repeat("x", 201) + `", "prompt": "x"}`, `id: is longer than 200 bytes`, ""},
-		{`{"id": "a", "prompt": "see {itme}"}`, `prompt: {itme} in the prompt is no placeholder; is {item} meant?`, ""},
+		{`{"id": "a", "prompt": "see {itme}"}`, `prompt: {itme} in the prompt is not a placeholder; did you mean {item}?`, ""},
 		{`{"prompt": "see {name}"}`, `prompt: {name} stands for the id, and the task has none`, "give the task an id; {index} and {count} need none"},
 		{`{"command": ["x", "a{item}"]}`, `command: {item} stands for the id, and the task has none`, "give the task an id; {index} and {count} need none"},
 		{`{"id": "a", "command": ["sh", "-c", "x {item}"]}`, `command: {item} inside the script of a shell would be run as code; write "$SWARM_ITEM" there`, ""},
@@ -225,7 +225,7 @@ func TestReadTasksRefusesLists(t *testing.T) {
 		format           TaskFormat
 		give, want, hint string
 	}{
-		{FormatUnset, "x", `s: is no list of tasks`, "a list is called NAME.jsonl or NAME.toml, or comes on standard input"},
+		{FormatUnset, "x", `s: is not a list of tasks`, "a list is called NAME.jsonl or NAME.toml, or comes on standard input"},
 		{FormatJSONL, "", `s:1: holds no task`, ""},
 		{FormatTOML, "# nothing\n", `s:1: holds no task`, ""},
 		{FormatPlain, "\n \n", `s:1: holds no task`, ""},
@@ -236,28 +236,28 @@ func TestReadTasksRefusesLists(t *testing.T) {
 		{FormatTOML, "[[tasks]]\nprompt = \"p\"\n[[tasks]]\nprompt = \"" + long + "\"", `s:3: is longer than 1 MiB`, ""},
 		{FormatPlain, strings.Repeat("x\n", MaxTasks+1), `s:100001: is one task more than the 100000 of a list`, ""},
 		{FormatPlain, strings.Repeat("x", MaxTasksText+1), `s: is longer than 64 MiB`, ""},
-		{FormatJSONL, "{\"prompt\": \"x\"}\n[]", `s:2: is no JSON object`, example},
-		{FormatJSONL, `{"prompt": "x"} {}`, `s:1: goes on after the object: there is one a line`, example},
-		{FormatJSONL, `{"prompt": "x"}, `, `s:1: goes on after the object: there is one a line`, example},
+		{FormatJSONL, "{\"prompt\": \"x\"}\n[]", `s:2: is not a JSON object`, example},
+		{FormatJSONL, `{"prompt": "x"} {}`, `s:1: has text after the object: write one object a line`, example},
+		{FormatJSONL, `{"prompt": "x"}, `, `s:1: has text after the object: write one object a line`, example},
 		{FormatJSONL, `{"prompt":`, `s:1: is not valid JSON: the line ends within the object`, example},
 		{FormatJSONL, `{"prompt": "x"`, `s:1: is not valid JSON: the line ends within the object`, example},
 		{FormatJSONL, `{"prompt": 'x'}`, `s:1: is not valid JSON: invalid character '\'' looking for beginning of value`, example},
 		{FormatJSONL, `{prompt: 1}`, `s:1: is not valid JSON: invalid character 'p'`, example},
-		{FormatJSONL, `{"id": "a", "prompt": "x"}` + "\n\n" + `{"id": "a", "prompt": "y"}`, `s:3: id: "a" is there twice; line 1 has it first`, ""},
+		{FormatJSONL, `{"id": "a", "prompt": "x"}` + "\n\n" + `{"id": "a", "prompt": "y"}`, `s:3: id: "a" appears twice; line 1 has it first`, ""},
 		{FormatJSONL, `{"id": "parsers", "prompt": "x"}` + "\n" + `{"prompt": "y", "depends_on": ["parser"]}`, `s:2: depends_on: no task "parser"; did you mean "parsers"?`, ""},
-		{FormatJSONL, `{"id": "b", "prompt": "x"}` + "\n" + `{"prompt": "y", "depends_on": ["b", "b"]}`, `s:2: depends_on: "b" stands there twice`, ""},
+		{FormatJSONL, `{"id": "b", "prompt": "x"}` + "\n" + `{"prompt": "y", "depends_on": ["b", "b"]}`, `s:2: depends_on: "b" appears twice`, ""},
 		{FormatTOML, "prompt = \"x\"", `s:1: prompt: stands outside of a task; [[tasks]] begins one`, ""},
 		{FormatTOML, "\n[tasks]\nprompt = \"x\"", `s:2: tasks: each task is a table of its own, [[tasks]]`, ""},
 		{FormatTOML, "tasks = [{prompt = \"x\"}]", `s:1: tasks: each task is a table of its own, [[tasks]]`, ""},
 		{FormatTOML, "[[task]]\n", `s:1: task: unknown table or field; did you mean "tasks"?`, ""},
 		{FormatTOML, "[[tasks]]\nprompt = \"x\"\n[tasks.y]\n", `s:3: tasks.y: unknown table or field`, ""},
 		{FormatTOML, "[[tasks]]\nprompt.x = \"x\"\n", `s:2: prompt.x: unknown field; did you mean "prompt"?`, ""},
-		{FormatTOML, "[[tasks]]\nid = \"a\"\nprompt = \"x\"\nprompt = \"y\"", `s:4: prompt: stands there twice`, ""},
+		{FormatTOML, "[[tasks]]\nid = \"a\"\nprompt = \"x\"\nprompt = \"y\"", `s:4: prompt: appears twice`, ""},
 		{FormatTOML, "[[tasks]]\nprompt = \"x\"\ntimeout = 07:32:00", `s:3: timeout: expected a duration such as "30m", got a date or time`, ""},
 		{FormatTOML, "[[tasks]]\nprompt = \"x\"\npaths = { a = 1 }", `s:3: paths: expected a list of globs, such as ["services/a"], got a table`, "without paths a task may change everything"},
 		{FormatTOML, "[[tasks]]\nprompt = \"x\"\n\npaths = [\n\"a\",\n\"/b\"]", `s:4: paths: "/b" is absolute: patterns are read from the top of the repository`, ""},
 		{FormatTOML, "[[tasks]]\nid = \"a\"\n\n[[tasks]]\nprompt = \"x\"\n", `s:1: prompt: is missing; a task has a prompt or a command`, ""},
-		{FormatTOML, "[[tasks]]\nid = \"a\"\nprompt = \"x\"\n[[tasks]]\nprompt = \"x\"\nid = \"a\"\n", `s:6: id: "a" is there twice; line 1 has it first`, ""},
+		{FormatTOML, "[[tasks]]\nid = \"a\"\nprompt = \"x\"\n[[tasks]]\nprompt = \"x\"\nid = \"a\"\n", `s:6: id: "a" appears twice; line 1 has it first`, ""},
 		{FormatTOML, "[[tasks]]\nid = \"a\"\nprompt = \"x\"\ndepends_on = [\"b\"]\n", `s:4: depends_on: no task "b"`, ""},
 		{FormatTOML, "[[tasks]]\nid = \"a\"\nprompt = \"see {item\n", `s:3: is not valid TOML: basic strings cannot have new lines`, ""},
 		{FormatTOML, "[[tasks]]\nid = \n", `s:2: is not valid TOML: unexpected character U+000A at start of value`, ""},
@@ -268,8 +268,8 @@ func TestReadTasksRefusesLists(t *testing.T) {
 		}
 	}
 	items := TasksRequest{Source: "s", Format: FormatPlain, Items: true, Text: []byte("b\na\n\nb\n")}
-	if text, _ := refused(t, items); text != `s:4: "b" is there twice; line 1 has it first` {
-		t.Errorf("an item that is there twice is refused with %s", text)
+	if text, _ := refused(t, items); text != `s:4: "b" appears twice; line 1 has it first` {
+		t.Errorf("an item that appears twice is refused with %s", text)
 	}
 	items.Text = []byte("b\n" + strings.Repeat("x", MaxItem+1))
 	if text, _ := refused(t, items); text != `s:2: is longer than the 64 KiB of an item` {

@@ -98,7 +98,7 @@ func readAgent(t *table) *Agent {
 	}
 	for i, p := range a.Removes {
 		if !inside(p) {
-			t.fail(at(t.key("removes"), i), "is no path within the repository")
+			t.fail(at(t.key("removes"), i), "is not a path within the repository")
 		}
 	}
 	// An agent that only changes files says nothing.

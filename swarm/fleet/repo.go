@@ -70,7 +70,7 @@ func (r Repo) grep(q *script.Repo) ([]match, error) {
 	re, err := regexp.Compile(q.Pattern)
 	if err != nil {
 		return nil, &script.Error{
-			Name: "Error", Code: script.CodeOption, Message: fmt.Sprintf("%q is no regular expression: %v", q.Pattern, err),
+			Name: "Error", Code: script.CodeOption, Message: fmt.Sprintf("%q is not a regular expression: %v", q.Pattern, err),
 		}
 	}
 	paths, err := r.list(q.Glob)

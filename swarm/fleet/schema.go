@@ -22,7 +22,7 @@ func compile(what string, text json.RawMessage) (*schema, error) {
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("%s is no JSON: %w", what, err)
+		return nil, fmt.Errorf("%s is not JSON: %w", what, err)
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
@@ -34,7 +34,7 @@ func compile(what string, text json.RawMessage) (*schema, error) {
 	}
 	compiled, err := c.Compile(here)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no JSON Schema: %s", what, told(err))
+		return nil, fmt.Errorf("%s is not a JSON Schema: %s", what, told(err))
 	}
 	return &schema{compiled: compiled}, nil
 }
@@ -43,7 +43,7 @@ func compile(what string, text json.RawMessage) (*schema, error) {
 func (s *schema) check(value json.RawMessage) error {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
 	if err != nil {
-		return fmt.Errorf("is no JSON: %w", err)
+		return fmt.Errorf("is not JSON: %w", err)
 	}
 	if err := bounded.Check(s.compiled, doc); err != nil {
 		return errors.New(told(err))

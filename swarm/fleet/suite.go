@@ -123,7 +123,7 @@ func ParsePattern(s string) (Pattern, error) {
 	}
 	re, err := regexp.Compile(s[1 : len(s)-1])
 	if err != nil {
-		return Pattern{}, fmt.Errorf("is no regular expression: %w", err)
+		return Pattern{}, fmt.Errorf("is not a regular expression: %w", err)
 	}
 	return Pattern{text: s, re: re}, nil
 }

@@ -77,7 +77,7 @@ func (t *table) only(known ...string) {
 	if unknown == "" {
 		return
 	}
-	hint := "there are " + strings.Join(known, ", ")
+	hint := "known: " + strings.Join(known, ", ")
 	if near := nearest.Word(unknown, known); near != "" {
 		hint = "did you mean " + near + "?"
 	}
@@ -195,7 +195,7 @@ func (t *table) files(name string) map[string]string {
 // within refuses what is no path within a repository.
 func (t *table) within(path string) {
 	if !inside(path) {
-		t.fail(t.key(path), "is no path within the repository")
+		t.fail(t.key(path), "is not a path within the repository")
 	}
 }
 
@@ -243,7 +243,7 @@ func (t *table) value(name string) json.RawMessage {
 	if s := t.text(name + "_json"); t.has(name + "_json") {
 		var compact json.RawMessage
 		if err := json.Unmarshal([]byte(s), &compact); err != nil {
-			t.fail(t.key(name+"_json"), "is no JSON: "+err.Error())
+			t.fail(t.key(name+"_json"), "is not JSON: "+err.Error())
 		}
 		return compact
 	}

@@ -50,7 +50,7 @@ func ReadAnswer(e Event, text []byte) (Answer, error) {
 		return &Proceed{}, nil
 	}
 	if err := Strict(text); err != nil {
-		return nil, fmt.Errorf("its answer is no JSON%s: %s", because(err), printed(text))
+		return nil, fmt.Errorf("its answer is not JSON%s: %s", because(err), printed(text))
 	}
 	var f answerJSON
 	dec := json.NewDecoder(bytes.NewReader(text))

@@ -32,7 +32,7 @@ func (d *Dialect) UnmarshalText(text []byte) error {
 		word = Plain
 	}
 	if !slices.Contains([]Dialect{Plain, Claude, Codex, Copilot, Gemini, Qwen}, word) {
-		return fmt.Errorf("%q is no dialect of hooks; want claude, codex, copilot, gemini, qwen or plain", text)
+		return fmt.Errorf("%q is not a dialect of hooks; want claude, codex, copilot, gemini, qwen or plain", text)
 	}
 	*d = word
 	return nil

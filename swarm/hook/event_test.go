@@ -14,7 +14,7 @@ func TestEvents(t *testing.T) {
 	seen := map[string]bool{}
 	for _, n := range Events() {
 		if n.Name == "" || seen[n.Name] || len(n.Dialects) == 0 {
-			t.Errorf("%+v: it has no name or no dialect, or is there twice", n)
+			t.Errorf("%+v: it has no name or no dialect, or appears twice", n)
 		}
 		seen[n.Name] = true
 		if !slices.Contains(ours, n.Event) {
@@ -71,7 +71,7 @@ func answers() map[string]string {
 		`{}`:                                  "error its answer has neither",
 		`{"decison":"veto","reason":"x"}`:     "error its answer is none",
 		`{"decision":"veto","reason":"x"} {}`: "error",
-		`{"decision":"veto","decision":"proceed","reason":"x"}`: "error its answer is no JSON",
+		`{"decision":"veto","decision":"proceed","reason":"x"}`: "error its answer is not JSON",
 		`[]`:   "error",
 		`veto`: "error",
 		`"ok"`: "error",
@@ -111,11 +111,11 @@ func TestReadAnswer(t *testing.T) {
 	}
 	const want = `; want nothing, {"decision": "proceed"}, {"decision": "veto", "reason": "…"} or {"note": "…"}`
 	for give, what := range map[string]string{
-		"no\x1b[2J\n": `its answer is no JSON: it printed "no\x1b[2J"`,
-		`{"note":`:    `its answer is no JSON: it printed "{\"note\":"`,
-		`[1]`:         `its answer is no JSON, it is no JSON object: it printed "[1]"`,
+		"no\x1b[2J\n": `its answer is not JSON: it printed "no\x1b[2J"`,
+		`{"note":`:    `its answer is not JSON: it printed "{\"note\":"`,
+		`[1]`:         `its answer is not JSON, it is not a JSON object: it printed "[1]"`,
 		`{"note": 1}`: `its answer is none that there is: it printed "{\"note\": 1}"`,
-		`{"decison": "` + strings.Repeat("x", 90): `its answer is no JSON: it printed "{\"decison\": \"` + strings.Repeat("x", 47) + `"…`,
+		`{"decison": "` + strings.Repeat("x", 90): `its answer is not JSON: it printed "{\"decison\": \"` + strings.Repeat("x", 47) + `"…`,
 	} {
 		if got := told(ReadAnswer(AgentStart, []byte(give))); got != "error "+what+want {
 			t.Errorf("ReadAnswer(%q) = %s, want error %s", give, got, what+want)

@@ -29,7 +29,7 @@ func (d Dialect) Run(ctx context.Context, s Streams) int {
 	case len(actions) == 0:
 		return 0
 	case s.Socket == "":
-		return d.deny(s, "no person can be asked: "+ask.Variable+" names no socket, so this is no agent of a run")
+		return d.deny(s, "no person can be asked: "+ask.Variable+" names no socket, so this is not an agent of a run")
 	}
 	answer, err := ask.Ask(ctx, s.Socket, ask.Request{Actions: actions})
 	switch {

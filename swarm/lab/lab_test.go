@@ -156,9 +156,9 @@ func TestTranscriptRoundTrip(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for give, want := range map[string]string{
-		"":                              "no head of a transcript",
-		"{}\n":                          "no head of a transcript",
-		`{"schema":"swarm.event/1"}`:    "no head of a transcript",
+		"":                              "not a head of a transcript",
+		"{}\n":                          "not a head of a transcript",
+		`{"schema":"swarm.event/1"}`:    "not a head of a transcript",
 		head(`"arm":"both","repeat":1`): `arm "both"`,
 		head(`"arm":"on","repeat":0`):   "repeat 0",
 		head(`"arm":"on","repeat":1`) + `{"n":1,"type":"magic","body":{}}`: `line 2: decode record 1: unknown record type "magic"`,
@@ -252,14 +252,14 @@ func TestLoadOfOddFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, make := range map[string]func(file string) error{
-		"is no file":  func(file string) error { return syscall.Mkfifo(file, 0o600) },
-		"is no file ": func(file string) error { return os.Symlink("/dev/zero", file) },
+		"is not a file":  func(file string) error { return syscall.Mkfifo(file, 0o600) },
+		"is not a file ": func(file string) error { return os.Symlink("/dev/zero", file) },
 		"bytes; a transcript may have": func(file string) error {
 			return errors.Join(os.WriteFile(file, nil, 0o600), os.Truncate(file, maxTranscript+1))
 		},
-		"line ":                            func(file string) error { return os.WriteFile(file, whole[:len(whole)-9], 0o600) },
-		"the first line is no head":        func(file string) error { return os.WriteFile(file, []byte("\x00\xff\n"), 0o600) },
-		"the first line is no head of a t": func(file string) error { return os.WriteFile(file, nil, 0o600) },
+		"line ":                               func(file string) error { return os.WriteFile(file, whole[:len(whole)-9], 0o600) },
+		"the first line is not a head":        func(file string) error { return os.WriteFile(file, []byte("\x00\xff\n"), 0o600) },
+		"the first line is not a head of a t": func(file string) error { return os.WriteFile(file, nil, 0o600) },
 	} {
 		dir := t.TempDir()
 		if err := make(filepath.Join(dir, "odd.jsonl")); err != nil {

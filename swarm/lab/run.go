@@ -39,7 +39,7 @@ func (e *StoppedError) Error() string {
 }
 
 // Hint says what would be right.
-func (e *StoppedError) Hint() string { return "the same command with the same --out goes on" }
+func (e *StoppedError) Hint() string { return "the same command with the same --out continues" }
 
 // ExitCode is that of the command that could not go on.
 func (e *StoppedError) ExitCode() int { return e.Code }

@@ -98,7 +98,7 @@ func (t *Transcript) Write(to io.Writer) error {
 }
 
 // errForeign says that a file is something else than a transcript.
-var errForeign = errors.New("the first line is no head of a transcript (" + TranscriptSchema + ")")
+var errForeign = errors.New("the first line is not a head of a transcript (" + TranscriptSchema + ")")
 
 // Read reads what Write wrote.
 func Read(text []byte) (*Transcript, error) {
@@ -140,7 +140,7 @@ func readFile(name string, e fs.DirEntry) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, &TranscriptError{File: name, Err: errors.New("is no file")}
+		return nil, &TranscriptError{File: name, Err: errors.New("is not a file")}
 	case info.Size() > maxTranscript:
 		return nil, &TranscriptError{File: name, Err: fmt.Errorf("has %d bytes; a transcript may have %d", info.Size(), maxTranscript)}
 	}

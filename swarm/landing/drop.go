@@ -52,7 +52,7 @@ func FindDrop(r DropRequest) (Drop, error) {
 	case l == nil:
 		return d, &DropError{Reason: "no merge of the run stands"}
 	case l.Verb != VerbMerge || l.Ref != r.Ref:
-		return d, &DropError{Reason: fmt.Sprintf("the last landing of the run is no merge onto %s", r.Ref)}
+		return d, &DropError{Reason: fmt.Sprintf("the last landing of the run is not a merge onto %s", r.Ref)}
 	}
 	for _, id := range r.Agents {
 		if !slices.Contains(d.Landing.Agents, id) {

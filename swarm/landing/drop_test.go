@@ -39,9 +39,9 @@ func TestFindDrop(t *testing.T) {
 		{"taken back, with all", []event.Event{landed, ok(1), undone}, ref, []task.ID{"a1", "a2", "a3"}, "", "", "taken back already"},
 		{"taken back, not in it", []event.Event{landed, ok(1), undone}, ref, []task.ID{"a4"}, "", "", "no merge"},
 		{"taken back, another branch", []event.Event{landed, ok(1), undone}, "refs/heads/other", []task.ID{"a1"}, "", "", "no merge"},
-		{"taken back, an apply since", []event.Event{landed, ok(1), undone, applied, ok(2)}, ref, []task.ID{"a1"}, "", "", "no merge onto"},
-		{"another branch", []event.Event{landed, ok(1)}, "refs/heads/other", []task.ID{"a1"}, "", "", "no merge onto"},
-		{"an apply since", []event.Event{landed, ok(1), applied, ok(2)}, ref, []task.ID{"a1"}, "", "", "no merge onto"},
+		{"taken back, an apply since", []event.Event{landed, ok(1), undone, applied, ok(2)}, ref, []task.ID{"a1"}, "", "", "not a merge onto"},
+		{"another branch", []event.Event{landed, ok(1)}, "refs/heads/other", []task.ID{"a1"}, "", "", "not a merge onto"},
+		{"an apply since", []event.Event{landed, ok(1), applied, ok(2)}, ref, []task.ID{"a1"}, "", "", "not a merge onto"},
 	} {
 		var records []event.Record
 		for i, e := range tt.events {

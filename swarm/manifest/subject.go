@@ -53,7 +53,7 @@ func ReadSubject(answer json.RawMessage) (string, error) {
 		Subject *string `json:"subject"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil {
-		return "", errors.New("its answer is no subject")
+		return "", errors.New("its answer is not a subject")
 	}
 	if a.Subject == nil {
 		return "", errors.New("its answer has no subject")

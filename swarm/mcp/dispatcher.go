@@ -28,7 +28,7 @@ type Dispatcher interface {
 var (
 	// ErrClientLeft stops a run that no client waits for. [Dispatcher.Attend]
 	// resumes such a run.
-	ErrClientLeft = errors.New("the MCP client left; dispatch_wait goes on with it")
+	ErrClientLeft = errors.New("the MCP client left; dispatch_wait continues it")
 	// ErrCancelled stops a run for dispatch_cancel.
 	ErrCancelled = errors.New("by dispatch_cancel")
 )

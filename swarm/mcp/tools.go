@@ -17,7 +17,7 @@ const (
 
 const instructions = "dispatch runs a JavaScript program that starts many coding agents on this repository, " +
 	"each in its own worktree, and returns only the program's value. " +
-	"If a call of dispatch ends without an answer, its run goes on: call dispatch_wait, and do not dispatch again."
+	"If a call of dispatch ends without an answer, its run continues: call dispatch_wait, and do not dispatch again."
 
 // object is a JSON Schema, or a part of one.
 type object = map[string]any

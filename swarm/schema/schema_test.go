@@ -145,9 +145,9 @@ func TestValidate(t *testing.T) {
 		{"a number near nothing", `{"title":1e-1000000}`, "it holds the number 1e-1000000, which is out of range"},
 		{"too deep", strings.Repeat("[", 1001), "it nests deeper than 1000 levels"},
 		{"two", `{} {}`, "it is not JSON"},
-		{"a name twice", `{"title":"a","findings":[],"title":"b"}`, `in it "title" is there twice`},
-		{"a name twice, escaped", `{"title":"a","findings":[],"t\u0069tle":"b"}`, `in it "title" is there twice`},
-		{"a name twice in a list", `{"title":"a","findings":[{"line":1,"line":2}]}`, `in it "line" is there twice`},
+		{"a name twice", `{"title":"a","findings":[],"title":"b"}`, `in it "title" appears twice`},
+		{"a name twice, escaped", `{"title":"a","findings":[],"t\u0069tle":"b"}`, `in it "title" appears twice`},
+		{"a name twice in a list", `{"title":"a","findings":[{"line":1,"line":2}]}`, `in it "line" appears twice`},
 		{"a name in two cases", `{"title":"a","findings":[{"line":1,"x":2,"X":3}]}`, ""},
 		{
 			"many", `{"title":"a","findings":[` + strings.Join(wrong, ",") + `]}`,

@@ -68,7 +68,7 @@ func (e *NotFoundError) Hint() string {
 	case e.Text == "":
 		return "`swarm run` starts one"
 	case e.Elsewhere == "":
-		return ""
+		return "`swarm ls` lists the runs, and `swarm status RUN` the agents of a run"
 	}
 	return "give -C " + e.Elsewhere
 }

@@ -110,6 +110,36 @@ func TestLeft(t *testing.T) {
 	}
 }
 
+// TestLeftOfSlowAgents: the quick agents that ended first say nothing about many that
+// have run for longer.
+func TestLeftOfSlowAgents(t *testing.T) {
+	t.Parallel()
+	at := func(second int64) time.Time { return time.Unix(second, 0) }
+	v := Fold(Identity{}, nil)
+	n := int64(0)
+	apply := func(second int64, e event.Event) {
+		n++
+		v.Apply(event.Record{N: n, Time: at(second), Event: e})
+	}
+	apply(0, &event.Opened{Pid: 1})
+	for i := range 7 {
+		id := task.AgentID(i + 1)
+		apply(0, called(i+1, "l"))
+		apply(0, &event.Leased{Agent: id, Attempt: 1})
+		apply(0, &event.Started{Agent: id, Attempt: 1, Step: "agent"})
+	}
+	for i := range 3 {
+		apply(2, &event.Settled{Agent: task.AgentID(i + 1), Attempt: 1, Result: &task.Completed{}})
+	}
+	if got, ok := v.Left(at(10)); ok {
+		t.Errorf("three of seven ended after 2 s, four run for 10 s: left %s, want none", got)
+	}
+	apply(10, &event.Settled{Agent: "a4", Attempt: 1, Result: &task.Completed{}})
+	if _, ok := v.Left(at(10)); !ok {
+		t.Error("four of seven have ended: left is not told")
+	}
+}
+
 // TestChoice holds that a race and a landing of a script choose, and that a
 // person takes back a decision of the script against an agent.
 func TestChoice(t *testing.T) {

@@ -19,7 +19,8 @@ func (v *View) Growing() bool {
 // Left estimates how long the agents of the run that have not ended still take:
 // as long as those that have ended took on average, at as many at once as are at
 // work now. It is false where that cannot be told: too few have ended, a script
-// may start more, or no agent is at work.
+// may start more, or no agent is at work. The quickest agents end first, so it is
+// false also while more agents have outlived the average than have ended.
 func (v *View) Left(now time.Time) (left time.Duration, ok bool) {
 	var all time.Duration
 	ended, busy := 0, 0
@@ -42,13 +43,20 @@ func (v *View) Left(now time.Time) (left time.Duration, ok bool) {
 	}
 	average := all / time.Duration(ended)
 	var sum, longest time.Duration
+	outlived := 0
 	for _, a := range v.Agents {
 		if _, live := a.Status.(*task.Running); !live {
 			continue
 		}
+		if a.busy(now) > average {
+			outlived++
+		}
 		// An agent that takes longer than the average is about to end.
 		part := max(average-a.busy(now), average/10)
 		sum, longest = sum+part, max(longest, part)
+	}
+	if outlived > ended {
+		return 0, false
 	}
 	return max(sum/time.Duration(busy), longest), true
 }

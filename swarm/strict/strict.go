@@ -31,7 +31,7 @@ func Object(text []byte) error {
 		return err
 	}
 	if first != json.Delim('{') {
-		return errors.New("it is no JSON object")
+		return errors.New("it is not a JSON object")
 	}
 	if err := w.object(1); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (w *walk) object(depth int) error {
 		}
 		name := w.name(t.(string)) // the decoder takes no other name
 		if seen[name] {
-			return fmt.Errorf("%q is there twice", name)
+			return fmt.Errorf("%q appears twice", name)
 		}
 		seen[name] = true
 		if err := w.member(depth); err != nil {

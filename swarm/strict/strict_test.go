@@ -9,7 +9,7 @@ import (
 // of each, empty where it is taken.
 func TestTwice(t *testing.T) {
 	t.Parallel()
-	const twice = "is there twice"
+	const twice = "appears twice"
 	for _, test := range []struct{ name, give, object, once, names string }{
 		{"none", `{"a":1,"b":[{"a":1},{"a":2}]}`, "", "", ""},
 		{"twice", `{"a":1,"a":1}`, twice, twice, twice},
@@ -18,8 +18,8 @@ func TestTwice(t *testing.T) {
 		{"within", `{"x":{"a":1,"a":1}}`, twice, twice, ""},
 		{"within a list", `{"x":[[{"a":1,"a":1}]]}`, twice, twice, ""},
 		{"within, in another case", `{"x":{"a":1,"A":1}}`, twice, "", ""},
-		{"a list", `[{"a":1,"a":1}]`, "no JSON object", twice, "nested deeper"},
-		{"a text", `"a"`, "no JSON object", "", ""},
+		{"a list", `[{"a":1,"a":1}]`, "not a JSON object", twice, "nested deeper"},
+		{"a text", `"a"`, "not a JSON object", "", ""},
 		{"two", `{} {}`, "follows its end", "", ""},
 		{"cut off", `{"a":`, "EOF", "EOF", "EOF"},
 		{"deep", `{"x":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`, "deeper than 200", "deeper than 250", ""},

@@ -89,7 +89,7 @@ func (e *UnknownError) Error() string {
 	if near := nearest.Word(name, known); near != "" {
 		return reason + fmt.Sprintf("; did you mean %q?", near)
 	}
-	return reason + "; there is " + strings.Join(known, ", ") + ", mcp__SERVER__TOOL, *"
+	return reason + "; the tools are " + strings.Join(known, ", ") + ", mcp__SERVER__TOOL, *"
 }
 
 // Parse reads one entry. The error is an [*UnknownError] if the entry is well

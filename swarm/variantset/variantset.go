@@ -133,7 +133,7 @@ func ofRepo(ctx context.Context, repo *git.Repo, commit git.Hash) ([]variants.Va
 			continue
 		}
 		if f.Text == nil || !strings.HasPrefix(f.Mode, "100") {
-			return nil, refusal.Of(&variants.Error{File: f.Path, Reason: "is no file of its own"})
+			return nil, refusal.Of(&variants.Error{File: f.Path, Reason: "is not a regular file"})
 		}
 		v, err := variants.Parse(f.Path, string(f.Text))
 		if err != nil {
@@ -170,7 +170,7 @@ func ofUser(dir string) ([]variants.Variant, error) {
 		case err != nil:
 			return nil, refusal.Of(err)
 		case !info.Mode().IsRegular():
-			return nil, refusal.Of(&variants.Error{File: at, Reason: "is no file"})
+			return nil, refusal.Of(&variants.Error{File: at, Reason: "is not a file"})
 		case info.Size() > variants.MaxText:
 			return nil, refusal.Of(&variants.Error{File: at, Reason: fmt.Sprintf("has %d bytes; a variant may have %d", info.Size(), variants.MaxText)})
 		}

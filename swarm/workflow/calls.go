@@ -30,7 +30,7 @@ func unknownf(known []string, name, format string, args ...any) *script.Error {
 	if near := nearest.Word(name, known); near != "" {
 		message += fmt.Sprintf("; did you mean %q?", near)
 	} else if len(known) > 0 {
-		message += "; there is " + strings.Join(known, ", ")
+		message += "; known: " + strings.Join(known, ", ")
 	}
 	return &script.Error{Name: "Error", Code: script.CodeUnknown, Message: message}
 }
@@ -132,7 +132,7 @@ func (d *driver) carrier(r *script.Call) (string, error) {
 		name = r.Agent
 	}
 	if name == "" {
-		return "", mistyped(c.Agents, "", "agent: none is given, and there is no default; give one with --agent")
+		return "", mistyped(c.Agents, "", "agent: no agent is named, and there is no default; name one with --agent")
 	}
 	return name, nil
 }

@@ -92,7 +92,7 @@ func unknownKey(name string, line int) *TypeError {
 	if name == "allow" {
 		return &TypeError{Line: line, Reason: "allow is not for a type, which grants nothing; give it to the call that needs it"}
 	}
-	reason := fmt.Sprintf("unknown key %q; there is %s", name, strings.Join(typeKeys(), ", "))
+	reason := fmt.Sprintf("unknown key %q; the keys are %s", name, strings.Join(typeKeys(), ", "))
 	if near := nearest.Word(name, typeKeys()); near != "" {
 		reason = fmt.Sprintf("unknown key %q; did you mean %q?", name, near)
 	}

@@ -22,7 +22,7 @@ func (t *Type) options(file string, fields map[string]field) *TypeError {
 	// To another tool the word means something else, if anything.
 	if role, there := fields["role"]; there && !lenient(file) {
 		if !roles.IsName(role.text) {
-			return &TypeError{Line: role.line, Reason: fmt.Sprintf("role: %q is no name of a role", role.text)}
+			return &TypeError{Line: role.line, Reason: fmt.Sprintf("role: %q is not the name of a role", role.text)}
 		}
 		t.Role = role.text
 	}

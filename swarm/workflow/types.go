@@ -146,7 +146,7 @@ func ParseType(file, text string) (Type, error) {
 	switch {
 	case !isTypeName(t.Name):
 		return Type{}, &TypeError{File: file, Line: fields["name"].line, Reason: fmt.Sprintf(
-			"%q is no name of a type: want letters, digits, and . _ : - between them, at most %d", t.Name, maxTypeName)}
+			"%q is not the name of a type: want letters, digits, and . _ : - between them, at most %d", t.Name, maxTypeName)}
 	case t.Prompt == "":
 		return Type{}, &TypeError{File: file, Reason: "has no prompt: nothing stands below the front matter"}
 	}

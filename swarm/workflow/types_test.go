@@ -79,7 +79,7 @@ func TestParseTypeRefuses(t *testing.T) {
 	const ours = ".swarm/agents/a.md"
 	for _, tt := range []struct{ file, give, want string }{
 		{ours, "---\ntool: Read\n---\np", `.swarm/agents/a.md:2: unknown key "tool"; did you mean "tools"?`},
-		{ours, "---\nname: a\ncolor: red\n---\np", `.swarm/agents/a.md:3: unknown key "color"; there is name, description, tools, disallowedTools, model, effort, role`},
+		{ours, "---\nname: a\ncolor: red\n---\np", `.swarm/agents/a.md:3: unknown key "color"; the keys are name, description, tools, disallowedTools, model, effort, role`},
 		{ours, "---\nname: a\nallow: [push to main]\n---\np", ".swarm/agents/a.md:3: allow is not for a type, which grants nothing; give it to the call that needs it"},
 		{ours, "---\neffort: -x\n---\np", `.swarm/agents/a.md:2: effort: "-x" is not a word without spaces that does not begin with -`},
 		{ours, "---\neffort: [low]\n---\np", `.swarm/agents/a.md:2: effort must be a text`},
@@ -90,7 +90,7 @@ func TestParseTypeRefuses(t *testing.T) {
 		{ours, "---\nname: [a]\n---\np", `.swarm/agents/a.md:2: name must be a text`},
 		{ours, "---\ntools: []\n---\np", `.swarm/agents/a.md:2: tools: none of them is one of read, grep, find, ls, edit, write, bash`},
 		{ours, "---\ntools: read, fnd\n---\np", `.swarm/agents/a.md:2: tools: there is no tool "fnd"; did you mean "find"?`},
-		{ours, "---\ntools: Colour\n---\np", `.swarm/agents/a.md:2: tools: there is no tool "Colour"; there is read, grep, find, ls, edit, write, bash, WebSearch, WebFetch, Skill, Task, TodoWrite, mcp__SERVER__TOOL, *`},
+		{ours, "---\ntools: Colour\n---\np", `.swarm/agents/a.md:2: tools: there is no tool "Colour"; the tools are read, grep, find, ls, edit, write, bash, WebSearch, WebFetch, Skill, Task, TodoWrite, mcp__SERVER__TOOL, *`},
 		{ours, "---\ntools: {a: b}\n---\np", `.swarm/agents/a.md:2: tools must be a list of words`},
 		{ours, "---\ntools: [[a]]\n---\np", `.swarm/agents/a.md:2: tools must be a list of words`},
 		{ours, "---\nmodel: --x\n---\np", `.swarm/agents/a.md:2: model: "--x" is not a word without spaces that does not begin with -`},
@@ -103,11 +103,11 @@ func TestParseTypeRefuses(t *testing.T) {
 		{ours, "---", `.swarm/agents/a.md:1: the front matter that begins here has no end: a line of --- is missing`},
 		{ours, "---\nname: a\n---\n \n", `.swarm/agents/a.md: has no prompt: nothing stands below the front matter`},
 		{ours, "", `.swarm/agents/a.md: has no prompt: nothing stands below the front matter`},
-		{ours, "---\nname: -x\n---\np", `.swarm/agents/a.md:2: "-x" is no name of a type: want letters, digits, and . _ : - between them, at most 64`},
-		{".swarm/agents/a b.md", "p", `.swarm/agents/a b.md: "a b" is no name of a type: want letters, digits, and . _ : - between them, at most 64`},
+		{ours, "---\nname: -x\n---\np", `.swarm/agents/a.md:2: "-x" is not the name of a type: want letters, digits, and . _ : - between them, at most 64`},
+		{".swarm/agents/a b.md", "p", `.swarm/agents/a b.md: "a b" is not the name of a type: want letters, digits, and . _ : - between them, at most 64`},
 		{ours, "p\xff", `.swarm/agents/a.md: is not UTF-8`},
 		{ours, strings.Repeat("p", MaxTypeText+1), `.swarm/agents/a.md: is longer than 256 KiB`},
-		{".claude/agents/a.md", "---\nname: a b\n---\np", `.claude/agents/a.md:2: "a b" is no name of a type: want letters, digits, and . _ : - between them, at most 64`},
+		{".claude/agents/a.md", "---\nname: a b\n---\np", `.claude/agents/a.md:2: "a b" is not the name of a type: want letters, digits, and . _ : - between them, at most 64`},
 	} {
 		got, err := ParseType(tt.file, tt.give)
 		var bad *TypeError

@@ -104,7 +104,7 @@ func (t *Task) check() error {
 		case !fs.ValidPath(f.Path) || f.Path == "." || f.Path == ".git" || strings.HasPrefix(f.Path, ".git/"):
 			return fmt.Errorf("%q is no path of a file in a repository", f.Path)
 		case seen[f.Path]:
-			return fmt.Errorf("%s stands there twice", f.Path)
+			return fmt.Errorf("%s appears twice", f.Path)
 		case f.Path == t.Phantom:
 			return fmt.Errorf("%s is a phantom and is there", f.Path)
 		}

@@ -143,7 +143,7 @@ func TestParseRefuses(t *testing.T) {
 		"lang: go\nsize: 3\n\nDo.\n":                    `unknown key "size"`,
 		"lang: go\n\nDo.\n-- ../a --\n":                 `"../a" is no path`,
 		"lang: go\n\nDo.\n-- .git/x --\n":               `".git/x" is no path`,
-		"lang: go\n\nDo.\n-- a --\n-- a --\n":           "a stands there twice",
+		"lang: go\n\nDo.\n-- a --\n-- a --\n":           "a appears twice",
 		"lang: go\nphantom: a/b\n\nDo.\n-- a/b --\nx\n": "a/b is a phantom and is there",
 	} {
 		if _, err := Parse("qwen/m/01.txtar", give); err == nil || !strings.Contains(err.Error(), want) {

@@ -123,7 +123,7 @@ func linkObjects(from, to string, hexLen int) error {
 		return nil
 	}
 	if err == nil && !at.IsDir() {
-		err = fmt.Errorf("%s is no folder", filepath.Base(from))
+		err = fmt.Errorf("%s is not a folder", filepath.Base(from))
 	}
 	if err != nil {
 		return err

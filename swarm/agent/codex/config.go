@@ -152,7 +152,7 @@ func users(files []agent.File) (table, error) {
 		return settings, nil
 	}
 	if err := toml.Unmarshal(files[at].Data, &settings); err != nil {
-		return nil, errors.New("the configuration of codex is no TOML: " + err.Error())
+		return nil, errors.New("the configuration of codex is not TOML: " + err.Error())
 	}
 	if name, _ := settings["profile"].(string); name != "" {
 		profiles, _ := settings["profiles"].(table)

@@ -102,7 +102,7 @@ func refused(r *agent.Request) error {
 	case r.State == "":
 		return errors.New("it has no state folder")
 	case len(r.Schema) > 0 && !json.Valid(r.Schema):
-		return errors.New("schema: it is no JSON")
+		return errors.New("schema: it is not JSON")
 	}
 	_, err := reads(s)
 	return err

@@ -176,7 +176,7 @@ func TestLaunchRefuses(t *testing.T) {
 		{"command is empty", func(r *agent.Request) { r.Spec.Command = nil }},
 		{"no state", func(r *agent.Request) { r.State = "" }},
 		{"schema: ", func(r *agent.Request) { r.Schema = json.RawMessage("{") }},
-		{"no TOML", func(r *agent.Request) { r.Login = config("[") }},
+		{"not TOML", func(r *agent.Request) { r.Login = config("[") }},
 	} {
 		if _, err := (Adapter{}).Launch(asking(test.change)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("Launch = %v, want %q", err, test.want)

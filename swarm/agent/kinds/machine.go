@@ -138,7 +138,7 @@ func readSetup(name string) (_ []byte, err error) {
 	case err != nil:
 		return nil, err
 	case !stat.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no file", name)
+		return nil, fmt.Errorf("%s is not a file", name)
 	case stat.Size() > maxSetup:
 		return nil, fmt.Errorf("%s is longer than %d bytes", name, maxSetup)
 	}

@@ -41,7 +41,7 @@ func TestPage(t *testing.T) {
 
 func rows(all List) string {
 	var b strings.Builder
-	b.WriteString("| kind | installed by | versions tried | memory of one | can be told |\n|---|---|---|---|---|\n")
+	b.WriteString("| kind | installed by | versions tried | memory of one | options |\n|---|---|---|---|---|\n")
 	for _, k := range all {
 		install, versions := "it is swarm itself", ""
 		if k.Program != "" {

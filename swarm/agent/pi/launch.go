@@ -83,7 +83,7 @@ func options(r *agent.Request) (flags, tools []string, err error) {
 	}
 	if s.Model != "" {
 		if strings.HasPrefix(s.Model, "-") {
-			return nil, nil, fmt.Errorf("model: %q is no name of a model", s.Model)
+			return nil, nil, fmt.Errorf("model: %q is not the name of a model", s.Model)
 		}
 		flags = append(flags, "--model", s.Model)
 	}

@@ -80,7 +80,7 @@ func (w wirePart) narrow() (Part, error) {
 		return &Result{ID: w.ID, Text: w.Text, Bad: w.Bad}, nil
 	case "kept":
 		if !json.Valid([]byte(w.Raw)) {
-			return nil, fmt.Errorf("what %s gave is no JSON", w.API)
+			return nil, fmt.Errorf("what %s gave is not JSON", w.API)
 		}
 		return &Kept{API: w.API, JSON: json.RawMessage(w.Raw)}, nil
 	default:

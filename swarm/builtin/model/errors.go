@@ -123,7 +123,7 @@ func (a answered) elsewhere() *Error {
 	if json.Unmarshal([]byte(a.body), &told) == nil && len(told.Error) > 0 && string(told.Error) != "null" {
 		return answered{header: a.header, body: a.body}.classify()
 	}
-	return &Error{Kind: task.Invalid, Text: fmt.Sprintf("the endpoint answers with %s, which is no stream of a model: is its address right?",
+	return &Error{Kind: task.Invalid, Text: fmt.Sprintf("the endpoint answers with %s, which is not the stream of a model; check its address",
 		a.header.Get("Content-Type"))}
 }
 

@@ -173,7 +173,7 @@ func TestOddFiles(t *testing.T) {
 		{`{"path":"latin","offset":2}`, "b\n[lines 2 to 2 of 2]"},
 		{`{"path":"long"}`, strings.Repeat("x", maxLine-1) + "\uFFFD… [the rest of this line is left out]\nb\n"},
 		{`{"path":"late","offset":5001}`, "\uFFFD\n[lines 5001 to 5001 of 5001]"},
-		{`{"path":"png"}`, "png: is no text; it has 10 bytes"},
+		{`{"path":"png"}`, "png: is not text; it has 10 bytes"},
 		{`{"path":"none","offset":2}`, "b\n[lines 2 to 2 of 2]"},
 	} {
 		if got := b.try(t, "read", test.input); got.Text != test.want {
@@ -208,7 +208,7 @@ func TestOddFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tool := range []string{"edit", "write"} {
-		if got := b.try(t, tool, `{"path":"fifo","old_text":"a","new_text":"b","content":"x"}`); got.Text != "fifo: is no regular file" || !got.Bad {
+		if got := b.try(t, tool, `{"path":"fifo","old_text":"a","new_text":"b","content":"x"}`); got.Text != "fifo: is not a regular file" || !got.Bad {
 			t.Errorf("%s = %q", tool, got.Text)
 		}
 	}

@@ -46,7 +46,7 @@ func find(ctx context.Context, b *Bench, input json.RawMessage) (string, error) 
 		return "", err
 	}
 	if in.Pattern != "" && !doublestar.ValidatePattern(in.Pattern) {
-		return "", fmt.Errorf("pattern: %q is no glob", in.Pattern)
+		return "", fmt.Errorf("pattern: %q is not a glob", in.Pattern)
 	}
 	if in.Limit <= 0 || in.Limit > maxFound {
 		in.Limit = maxFound

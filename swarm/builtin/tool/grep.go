@@ -93,7 +93,7 @@ func (s *search) compile() error {
 		return err
 	}
 	if s.Glob != "" && !doublestar.ValidatePattern(s.Glob) {
-		return fmt.Errorf("glob: %q is no glob", s.Glob)
+		return fmt.Errorf("glob: %q is not a glob", s.Glob)
 	}
 	text := s.Pattern
 	if s.Literal {

@@ -14,7 +14,7 @@ func TestOpen(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := open("pipe", pipe); err == nil || err.Error() != "pipe: is no regular file" {
+	if f, err := open("pipe", pipe); err == nil || err.Error() != "pipe: is not a regular file" {
 		t.Errorf("open of a pipe = %v, %v", f, err)
 	}
 	if _, err := open("gone", pipe+"x"); err == nil || err.Error() != "gone: there is no such file" {

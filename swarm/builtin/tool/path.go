@@ -66,7 +66,7 @@ func regular(info os.FileInfo) error {
 	case info.IsDir():
 		return errors.New("is a folder; use ls or find")
 	case !info.Mode().IsRegular():
-		return errors.New("is no regular file")
+		return errors.New("is not a regular file")
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func read(ctx context.Context, b *Bench, input json.RawMessage) (string, error) 
 	defer f.Close()
 	lines := bufio.NewReaderSize(f, 64<<10)
 	if head, _ := lines.Peek(8000); bytes.IndexByte(head, 0) >= 0 {
-		return "", fmt.Errorf("%s: is no text; it has %d bytes", in.Path, info.Size())
+		return "", fmt.Errorf("%s: is not text; it has %d bytes", in.Path, info.Size())
 	}
 	_, _ = lines.Discard(mark(lines))
 	p := page{from: max(in.Offset, 1), most: maxLines, left: maxCount}

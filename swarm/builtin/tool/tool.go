@@ -113,7 +113,7 @@ func decode(input json.RawMessage, to any) error {
 	case errors.As(err, &wrong):
 		return fmt.Errorf("%s: want %s, but got a %s", strings.ToLower(wrong.Field), wrong.Type, wrong.Value)
 	case err != nil:
-		return fmt.Errorf("the input is no JSON object: %w", err)
+		return fmt.Errorf("the input is not a JSON object: %w", err)
 	}
 	return nil
 }

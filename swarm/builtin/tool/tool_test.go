@@ -91,9 +91,9 @@ func TestReads(t *testing.T) {
 		{"read", `{"path":"a.go","offset":9}`, "a.go: has only 3 lines", true},
 		{"read", `{"path":"end"}`, "no line end", false},
 		{"read", `{"path":"empty"}`, "[the file is empty]", false},
-		{"read", `{"path":"bin"}`, "bin: is no text; it has 2 bytes", true},
+		{"read", `{"path":"bin"}`, "bin: is not text; it has 2 bytes", true},
 		{"read", `{"path":"d"}`, "d: is a folder; use ls or find", true},
-		{"read", `{"path":"fifo"}`, "fifo: is no regular file", true},
+		{"read", `{"path":"fifo"}`, "fifo: is not a regular file", true},
 		{"read", `{"path":"none"}`, "none: there is no such file", true},
 		{"read", `{}`, "path: is missing", true},
 		{"read", `{"path":1}`, "path: want string, but got a number", true},
@@ -106,7 +106,7 @@ func TestReads(t *testing.T) {
 		{"find", `{"path":"d"}`, "d/.gitignore\nd/b.go\nd/e/\nd/e/c.txt\nd/out/\nd/out/y\n", false},
 		{"find", `{"path":"d/e"}`, "d/e/c.txt\n", false},
 		{"find", `{"pattern":"zzz"}`, "nothing was found\n", false},
-		{"find", `{"pattern":"[a"}`, `pattern: "[a" is no glob`, true},
+		{"find", `{"pattern":"[a"}`, `pattern: "[a" is not a glob`, true},
 		{"find", `{"limit":2}`, ".gitignore\na.go\n[there are more than 2]\n", false},
 		{"grep", `{"pattern":"\\bA\\b"}`, "a.go:3: func A() {}\nd/b.go:1: package d // A\nd/e/c.txt:2: two A\nd/out/y:1: A\nkeep.log:1: A\n", false},
 		{"grep", `{"pattern":"a()","literal":true,"ignore_case":true,"glob":"*.go"}`, "a.go:3: func A() {}\n", false},
@@ -365,7 +365,7 @@ func TestPick(t *testing.T) {
 		var s []string
 		for _, x := range all {
 			if !json.Valid(x.Schema) {
-				t.Errorf("the schema of %s is no JSON", x.Name)
+				t.Errorf("the schema of %s is not JSON", x.Name)
 			}
 			s = append(s, x.Name)
 		}

@@ -31,7 +31,7 @@ func (e *MisfitError) Unwrap() error { return e.Err }
 type NoLandingError struct{ Run string }
 
 func (e *NoLandingError) Error() string {
-	return "nothing to undo: no merge and no apply of run " + e.Run + " stands"
+	return "nothing to undo: no merge or apply of run " + e.Run + " is left"
 }
 
 // blocked wraps the errors of a branch or a tree that is not as it has to be. An error

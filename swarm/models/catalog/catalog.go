@@ -99,7 +99,7 @@ func (e *UnknownError) Error() string {
 }
 
 // Hint lists the names of the sources.
-func (e *UnknownError) Hint() string { return "there are " + strings.Join(e.Known, ", ") }
+func (e *UnknownError) Hint() string { return "known: " + strings.Join(e.Known, ", ") }
 
 // Sources returns all sources, or the source of a name. The error is an
 // [*UnknownError].

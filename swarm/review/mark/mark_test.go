@@ -208,7 +208,7 @@ weight = 6
 		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\ncheck = \"long\"\nunless = [\"a\"]\n":          "mark x: has a check: text, replaces,",
 		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\ncheck = \"long\"\nexamples = [\"a\"]\n":        "mark x: has a check: text, replaces,",
 		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\ncheck = \"long\"\ncounterexamples = [\"a\"]\n": "mark x: has a check: text, replaces,",
-		"[[mark]]\nwords = 1\n": "line 2: \"mark.words\" is no key here",
+		"[[mark]]\nwords = 1\n": "line 2: \"mark.words\" is not a key here",
 	} {
 		_, err := Load([]byte(text))
 		if wrong, ok := errors.AsType[*RuleError](err); !ok || !strings.HasPrefix(wrong.Error(), want) {

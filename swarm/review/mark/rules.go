@@ -124,7 +124,7 @@ func (r *Rules) addFile(text []byte, try bool) *RuleError {
 func decodeProblem(err error) string {
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
 		line, _ := strict.Errors[0].Position()
-		return fmt.Sprintf("line %d: %q is no key here", line, strings.Join(strict.Errors[0].Key(), "."))
+		return fmt.Sprintf("line %d: %q is not a key here", line, strings.Join(strict.Errors[0].Key(), "."))
 	}
 	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, _ := wrong.Position()

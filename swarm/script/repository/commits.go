@@ -28,7 +28,7 @@ func (r *Reader) Resolve(ctx context.Context, name string) (commit, tree string,
 	}
 	found, there, err := r.TreeOf(ctx, at)
 	if err != nil || !there {
-		return "", "", OrUnknown(err, "%q is no commit of this repository", script.Clip(name))
+		return "", "", OrUnknown(err, "%q is not a commit of this repository", script.Clip(name))
 	}
 	return string(at), string(found), nil
 }

@@ -20,7 +20,7 @@ func (s *Screen) bindings() tui.Bindings {
 	}
 	all := tui.Bindings{
 		{Keys: []tui.Key{"?"}, Short: "help", Help: "show or leave this list of keys", Do: quiet(func() { s.turn(helpPage) })},
-		{Keys: []tui.Key{"q", "ctrl+c"}, Short: "leave", Help: "leave; the run goes on", Do: func() tui.Effect { return &tui.Quit{} }},
+		{Keys: []tui.Key{"q", "ctrl+c"}, Short: "leave", Help: "leave; the run continues", Do: func() tui.Effect { return &tui.Quit{} }},
 		{Keys: []tui.Key{"a"}, Short: "approve", Help: "allow what the agent asks for", Do: func() tui.Effect { return s.answer(true) }},
 		{Keys: []tui.Key{"x"}, Short: "deny", Help: "deny it", Do: func() tui.Effect { return s.answer(false) }},
 		{Keys: []tui.Key{"c"}, Short: "answer", Help: "answer a question in words", Do: func() tui.Effect { return s.askWords() }},

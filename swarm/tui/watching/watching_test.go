@@ -249,7 +249,7 @@ func TestKeys(t *testing.T) {
 		{"diff", []tui.Key{"J", "J", "J", "d"}, "diff a51", "-    log.Print(1)"},
 		{"diff and back", []tui.Key{"J", "J", "J", "d", "d"}, "diff a51", "needs you"},
 		{"no patch", []tui.Key{"d"}, "", "a84 has no patch so far"},
-		{"help", []tui.Key{"?"}, "", "leave; the run goes on"},
+		{"help", []tui.Key{"?"}, "", "leave; the run continues"},
 		{"filter", append([]tui.Key{"f"}, letters("failed p45")...), "", `filter "failed p45": 1`},
 		{"no match", append([]tui.Key{"f"}, letters("zzz")...), "", "no agent matches the filter"},
 		{"filter dropped", append(append([]tui.Key{"f"}, letters("zzz")...), "esc"), "", "> a84"},

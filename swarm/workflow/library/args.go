@@ -41,15 +41,15 @@ func argsSchema(meta *script.Meta) (*jsonschema.Schema, error) {
 	}
 	if wrong, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if why, ok := errors.AsType[*jsonschema.ValidationError](wrong.Err); ok {
-			return nil, refusal.New("meta.args is no JSON Schema: %s", termtext.Line(describe(why)))
+			return nil, refusal.New("meta.args is not a JSON Schema: %s", termtext.Line(describe(why)))
 		}
 	}
 	if err != nil {
-		return nil, refusal.New("meta.args is no JSON Schema: %s", termtext.Line(strings.ReplaceAll(err.Error(), here, "")))
+		return nil, refusal.New("meta.args is not a JSON Schema: %s", termtext.Line(strings.ReplaceAll(err.Error(), here, "")))
 	}
 	endless := func(e *jsonschema.ValidationError) bool { _, is := e.ErrorKind.(*kind.RefCycle); return is }
 	if e, ok := errors.AsType[*jsonschema.ValidationError](bounded.Check(schema, map[string]any{})); ok && slices.ContainsFunc(leaves(e), endless) {
-		return nil, refusal.New("meta.args is no JSON Schema: it refers to itself without an end")
+		return nil, refusal.New("meta.args is not a JSON Schema: it refers to itself without an end")
 	}
 	return schema, nil
 }

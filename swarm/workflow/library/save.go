@@ -102,7 +102,7 @@ func workflowName(word string) (string, error) {
 	switch {
 	case name == "", len(name) > 100, strings.ContainsAny(name[:1], "._-"),
 		strings.ContainsFunc(name, func(r rune) bool { return !letters(r) }):
-		return "", refusal.New("workflow save: %s is no name for a workflow: want letters, digits, and . _ - after the first", termtext.Line(word))
+		return "", refusal.New("workflow save: %s is not a name for a workflow: want letters, digits, and . _ - after the first", termtext.Line(word))
 	}
 	return name, nil
 }
