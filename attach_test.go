@@ -134,7 +134,7 @@ func TestAttachTogether(t *testing.T) {
 	if err := first.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-first.ended
+	_ = <-first.ended
 	y.running("a1")
 	// The seat is free once the run has seen the connection end.
 	for try := 0; ; try++ {
@@ -372,7 +372,7 @@ func TestShell(t *testing.T) {
 	if err := w.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-w.ended
+	_ = <-w.ended
 	if s := y.ends(0, "gc"); strings.Contains(s.stdout, "of a copy") {
 		t.Errorf("gc took a copy away that somebody is in:\n%s", s.stdout)
 	}

@@ -103,7 +103,7 @@ func TestWatchView(t *testing.T) {
 	g = y.watches(24, 80, "watch", run+"/a1")
 	g.awaits("? help")
 	y.must(g.cmd.Process.Kill())
-	<-g.ended
+	_ = <-g.ended
 	y.running("a1")
 }
 

@@ -151,7 +151,7 @@ func (w *window) interrupts() {
 func (w *window) ends(code int) {
 	w.t.Helper()
 	select {
-	case <-w.ended:
+	case _ = <-w.ended:
 	case <-time.After(never):
 		w.t.Fatalf("it does not end; the window shows %q", w.text())
 	}

@@ -47,7 +47,7 @@ func (c *capturing) differs(ctx context.Context, path string) bool {
 	if err != nil {
 		return !disk.Missing(err) && !errors.Is(err, syscall.ELOOP)
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close() // it was only read
 	text, err := io.ReadAll(io.LimitReader(f, maxRules+1))
 	if err != nil || len(text) > maxRules {
 		return true

@@ -113,7 +113,7 @@ func (c *capturing) passOver() error {
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // nothing is written through it
+	defer root.Close() // nothing is written through it
 	all := workspace.AsideFiles(root, c.Aside.Name, c.Aside.Text)
 	c.found.Changed = slices.DeleteFunc(c.found.Changed, func(path string) bool {
 		return slices.Contains(all, path) && c.base.Find(path) == nil

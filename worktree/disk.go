@@ -109,7 +109,7 @@ func CopyTime(index string) time.Duration {
 	if err != nil {
 		return 0
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close() // it was only read
 	var head [12]byte
 	if _, err := io.ReadFull(f, head[:]); err != nil || string(head[:4]) != "DIRC" {
 		return 0

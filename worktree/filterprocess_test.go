@@ -3,6 +3,7 @@ package worktree
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,8 +24,8 @@ func TestFilterProcess(t *testing.T) {
 		for _, l := range lines {
 			fmt.Fprintf(out, "%04x%s", len(l)+4, l)
 		}
-		out.WriteString("0000")
-		must(t, out.Flush())
+		_, err := out.WriteString("0000")
+		must(t, errors.Join(err, out.Flush()))
 	}
 	for _, greeting := range [][]string{
 		{"git-filter-server\n", "version=2\n"}, {"capability=clean\n", "capability=smudge\n"},

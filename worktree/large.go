@@ -53,12 +53,12 @@ func (c *capturing) sameContent(ctx context.Context, f survey.LargeFile) (bool, 
 	}
 	file, err := os.OpenFile(filepath.Join(c.Workspace.Files(), f.Path), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return false, nil //nolint:nilerr // it stays in the list, and in the trash
+		return false, nil // it stays in the list, and in the trash
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() // it was only read
 	at, err := file.Stat()
 	if err != nil || !at.Mode().IsRegular() || at.Size() != f.Size || baseline.ModeOf(at) != f.Known.Mode {
-		return false, nil //nolint:nilerr // the same
+		return false, nil // the same
 	}
 	id, err := c.Repo.BlobName(ctx, git.NewSparseReader(file, f.Size), f.Size)
 	if ctx.Err() != nil {

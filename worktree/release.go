@@ -278,7 +278,7 @@ func (t *Trees) recycle(ctx context.Context, w workspace.Workspace, c *Capture, 
 	}
 	base, err := baseline.Read(t.Repo, w.Index)
 	if err != nil {
-		return nil //nolint:nilerr // without our copy of the index nothing is known of the files
+		return nil // without our copy of the index nothing is known of the files
 	}
 	return t.pool().Keep(ctx, pool.KeepRequest{
 		Workspace: w, Base: base, Tree: filepath.Join(entry, "tree", workspace.TreeName), Scratch: filepath.Join(entry, "pool"),

@@ -36,7 +36,7 @@ func Compile(text string) (*Query, error) {
 // value. It writes each result to w as a line: a text as it is, any other value
 // as JSON.
 type Filter struct {
-	ctx   context.Context //nolint:containedctx // Write takes none
+	ctx   context.Context // Write takes none
 	query *Query
 	w     io.Writer
 	rest  []byte // of a line that has not ended

@@ -19,7 +19,7 @@ func Tail(path string, limit int64) (text []byte, size int64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close() // it was only read
 	info, err := f.Stat()
 	if err != nil {
 		return nil, 0, err

@@ -14,7 +14,7 @@ func Write(t testing.TB, file, text string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	if err := os.WriteFile(file, []byte(text), 0o755); err != nil { //nolint:gosec // it is to run
+	if err := os.WriteFile(file, []byte(text), 0o755); err != nil { // it is to run
 		t.Fatal(err)
 	}
 }

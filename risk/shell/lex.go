@@ -127,8 +127,9 @@ func (l *lexer) regex() bool {
 		return last.text == "return" || last.text == "typeof" || last.text == "if" || last.text == "and" || last.text == "or" || last.text == "split"
 	case sign:
 		return strings.Contains("(,=:[!&|?{};~\n", last.text)
+	default:
+		return false
 	}
-	return false
 }
 
 // word takes a name, or the string that some names begin.

@@ -127,7 +127,7 @@ func (s *stream) read(file string, written time.Time) {
 	if err != nil {
 		return
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close() // it was only read
 	part, err := io.ReadAll(io.NewSectionReader(f, s.at, maxLook))
 	if err != nil {
 		return

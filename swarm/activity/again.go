@@ -50,7 +50,7 @@ func (s *stream) readEnds(file string) {
 	if err != nil {
 		return
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close() // it was only read
 	stat, err := f.Stat()
 	if err != nil {
 		return

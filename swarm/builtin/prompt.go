@@ -74,7 +74,7 @@ func agentsFile(root string) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
+	defer f.Close() // nothing was written
 	// One more than may be said: then it is said that there is more.
 	text, err := io.ReadAll(io.LimitReader(f, prompt.MaxMemory+1))
 	if err != nil {

@@ -263,7 +263,7 @@ func readOrder(r *bufio.Reader) ([]byte, error) {
 		} else {
 			line = append(line, part...)
 		}
-		if err != bufio.ErrBufferFull { //nolint:errorlint // as it is returned
+		if err != bufio.ErrBufferFull { // as it is returned
 			return line, err
 		}
 	}

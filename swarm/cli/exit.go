@@ -144,7 +144,7 @@ func codeOf(err error) Code {
 	if c, ok := statedCode(err); ok {
 		return c
 	}
-	switch u := err.(type) { //nolint:errorlint // this walks the tree itself
+	switch u := err.(type) { // this walks the tree itself
 	case interface{ Unwrap() error }:
 		if inner := u.Unwrap(); inner != nil {
 			return codeOf(inner)
@@ -163,10 +163,10 @@ func codeOf(err error) Code {
 
 // statedCode is the code that err itself, not what it wraps, states.
 func statedCode(err error) (Code, bool) {
-	if command, ok := err.(*endedError); ok { //nolint:errorlint // see codeOf
+	if command, ok := err.(*endedError); ok { // see codeOf
 		return Code(command.code), true // the user's own command: any code
 	}
-	switch err.(type) { //nolint:errorlint // see codeOf
+	switch err.(type) { // see codeOf
 	case *refusal.Error, *lander.NothingError, *lander.BlockedError:
 		return CodeUsage, true
 	case *refusal.Cause, *project.StateError:
@@ -174,19 +174,19 @@ func statedCode(err error) (Code, bool) {
 	case *lander.MisfitError:
 		return CodeConflict, true
 	}
-	if e, ok := err.(*library.Error); ok { //nolint:errorlint // see codeOf
+	if e, ok := err.(*library.Error); ok { // see codeOf
 		if e.Thrown {
 			return CodeScript, true
 		}
 		return CodeUsage, true
 	}
-	own, ok := err.(interface{ ExitCode() int }) //nolint:errorlint // see codeOf
+	own, ok := err.(interface{ ExitCode() int }) // see codeOf
 	if !ok {
 		return CodeOK, false
 	}
 	// The exit status of a child, as os/exec reports it, has the same method
 	// and means something else: git's 128, or an agent's 2, is not ours.
-	if _, child := err.(interface{ Pid() int }); child { //nolint:errorlint // see codeOf
+	if _, child := err.(interface{ Pid() int }); child { // see codeOf
 		return CodeOK, false
 	}
 	c := First(Code(own.ExitCode()))

@@ -72,7 +72,7 @@ func TestLogsTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer owner.Close()
+	defer func() { _ = owner.Close() }()
 	for attempt, text := range []string{"", "first\nits end", "second\n"} {
 		dir := run.Attempt("a1", attempt)
 		if err := os.MkdirAll(dir, 0o700); err != nil {

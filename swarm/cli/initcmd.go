@@ -59,7 +59,7 @@ func initAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // only a folder that was read
+	defer root.Close() // only a folder that was read
 	if err := checkConfigFolder(root); err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func (a *attached) replay(end int64) error {
 // hangUp ends the connection and waits for listen.
 func (a *attached) hangUp(left <-chan error) error {
 	err := a.stream.Close()
-	<-left
+	_ = <-left // the connection is closed on purpose
 	return err
 }
 

@@ -166,8 +166,9 @@ func (v *watchView) Do(ctx context.Context, act watching.Act) (string, error) {
 			return "", fmt.Errorf("run %s has just ended; press the key again", v.run.ID)
 		}
 		return v.beside(ctx, retryArgs(to, act.Text)...)
+	default:
+		return "", fmt.Errorf("%s needs the terminal", act.Verb)
 	}
-	return "", fmt.Errorf("%s needs the terminal", act.Verb)
 }
 
 func retryArgs(to, feedback string) []string {
@@ -189,8 +190,9 @@ func (v *watchView) Enter(ctx context.Context, act watching.Act) (string, error)
 		return v.inFront(ctx, retryArgs(to, act.Text)...)
 	case watching.Edit:
 		return v.edit(ctx, to, review.Place{Path: act.Text, Line: act.Line})
+	default:
+		return "", fmt.Errorf("%s does not need the terminal", act.Verb)
 	}
-	return "", fmt.Errorf("%s does not need the terminal", act.Verb)
 }
 
 // Diff reads the patch of an agent.

@@ -155,7 +155,7 @@ func Check(s Source) []*Error {
 
 // mistakes takes joined errors apart.
 func mistakes(err error) []*Error {
-	switch e := err.(type) { //nolint:errorlint // this walks the tree itself
+	switch e := err.(type) { // this walks the tree itself
 	case nil:
 		return nil
 	case *Error:

@@ -42,7 +42,7 @@ func Assign(c Config, kinds map[string]agent.Kind, r AssignRequest) (*roles.Reso
 	}
 	input, typed := call.Input.(*task.TypedAgentInput)
 	if c.Roles == nil || !typed || len(call.Command) > 0 {
-		return nil, nil //nolint:nilnil // what has nothing to resolve is no error
+		return nil, nil // what has nothing to resolve is no error
 	}
 	asked, err := askedOf(c, r, input)
 	if err != nil {

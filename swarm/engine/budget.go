@@ -219,7 +219,7 @@ func (e *Engine) stopOverdrawn() {
 	}
 	h := &Halt{Cause: task.CauseBudget, Reason: e.spentText()}
 	if !e.purse.scripts {
-		e.pause(&event.Paused{Cause: h.Cause, Reason: h.Reason})
+		_ = e.pause(&event.Paused{Cause: h.Cause, Reason: h.Reason}) // a journal that fails has ended the run
 	}
 	for _, a := range e.agents {
 		if a.cancel != nil && a.owed == nil {

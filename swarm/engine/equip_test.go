@@ -119,7 +119,7 @@ func TestForkOfNothing(t *testing.T) {
 	r.talkers()
 	r.config.Agents["c"] = specs("c", `echo '{"type":"result","text":"ok"}'`)["c"]
 	e := Open(r.t.Context(), r.deps, r.config, r.view())
-	defer e.Close()
+	defer func() { _ = e.Close() }()
 	first := talks("p")
 	first.Agent = "c"
 	if _, err := e.Start(first); err != nil {
@@ -175,7 +175,7 @@ func TestHalfASession(t *testing.T) {
 	var told []string
 	r.deps.Warn = func(text string) { told = append(told, text) }
 	e := Open(r.t.Context(), r.deps, r.config, r.view())
-	defer e.Close()
+	defer func() { _ = e.Close() }()
 	if _, err := e.Start(talks("one")); err != nil {
 		t.Fatal(err)
 	}

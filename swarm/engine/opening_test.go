@@ -103,7 +103,7 @@ func TestCommission(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer owner.Close()
+		defer func() { _ = owner.Close() }()
 		a := &attempt{
 			engine: &Engine{deps: Deps{Judge: contracts{}, Run: run}}, call: &task.Call{Stage: stage},
 			spec: &agent.Spec{Kind: agent.KindCommand}, space: &worktree.Workspace{}, dir: run.Dir,

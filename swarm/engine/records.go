@@ -58,6 +58,7 @@ func outcomeOf(e *event.Ended) *agent.Outcome {
 		out.Exit.Reason = proc.Lost
 	case task.OutputExceeded:
 		out.Exit.Reason = proc.OutputLimit
+	default: // the exit status tells it
 	}
 	return out
 }

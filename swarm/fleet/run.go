@@ -51,7 +51,7 @@ func Test(ctx context.Context, r Request) (*Report, error) {
 // nothing.
 func argsSchema(r Request) (*schema, error) {
 	if r.Meta == nil {
-		return nil, nil //nolint:nilnil // no schema is no error
+		return nil, nil // no schema is no error
 	}
 	s, err := compile("meta.args", r.Meta.Args)
 	if err != nil {

@@ -18,7 +18,7 @@ type schema struct{ compiled *jsonschema.Schema }
 // compile reads a schema of 2020-12; nil where there is none.
 func compile(what string, text json.RawMessage) (*schema, error) {
 	if len(text) == 0 {
-		return nil, nil //nolint:nilnil // no schema is no error
+		return nil, nil // no schema is no error
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {

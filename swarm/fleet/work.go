@@ -59,7 +59,7 @@ func (c *Check) result() *script.CheckResult {
 
 // refuse answers a request with an error that the script sees.
 func (h *Host) refuse(n int, err error) {
-	e, ok := err.(*script.Error) //nolint:errorlint // made here, and never wrapped
+	e, ok := err.(*script.Error) // made here, and never wrapped
 	if !ok {
 		e = &script.Error{Name: "Error", Message: err.Error()}
 	}

@@ -170,7 +170,7 @@ func (r *Remover) lossOfCopies(ctx context.Context, run *store.Run, v *store.Vie
 	landed := patch.LandedCopies(v)
 	maps.DeleteFunc(refs, func(ref string, _ git.Hash) bool { return landed[strings.TrimPrefix(ref, captureref.Copies(run.ID))] })
 	if len(refs) == 0 {
-		return nil, nil //nolint:nilnil // nothing would be lost
+		return nil, nil // nothing would be lost
 	}
 	return &Loss{
 		Reason: "has what was changed in copies of its workspaces: " + termtext.List(slices.Sorted(maps.Keys(refs)), 5),

@@ -88,7 +88,7 @@ feed:
 // atWork is a lab while its agents are.
 type atWork struct {
 	plan *Plan
-	ctx  context.Context //nolint:containedctx // as long as Run, which made it
+	ctx  context.Context // as long as Run, which made it
 	stop context.CancelCauseFunc
 
 	mu       sync.Mutex // guards what follows

@@ -34,6 +34,7 @@ func NextSteps(r NextRequest) []Step {
 		return []Step{{Words: []string{"wait", run}}}
 	case store.RunPaused, store.RunStopped:
 		return []Step{{Words: []string{"resume", run}}}
+	case store.RunCompleted, store.RunDegraded, store.RunFailed:
 	}
 	n := outcomeOf(r)
 	steps := n.repairs(r.View)

@@ -33,7 +33,7 @@ func BoundOutput(path string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close() // it was only read
 	info, err := f.Stat()
 	if err != nil || info.Size() <= outputHead+outputTail+outputLine {
 		return err

@@ -18,6 +18,7 @@ func RefusalText(ref string, r event.Refusal) string {
 	}
 	runs := max(2, len(r.Outputs)) // an older journal has two
 	switch queue.Kind(r.Kind) {
+	default: // failed, and older kinds
 	case queue.Dependency:
 		verb := "was"
 		if len(r.Needs) > 1 {

@@ -105,7 +105,7 @@ func TestAskRefuses(t *testing.T) {
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere, http.StatusFound) }, "it answers 302 Found: it is elsewhere, where no key is sent"},
 		"an error that repeats the key": {
 			func(w http.ResponseWriter, r *http.Request) {
-				http.Error(w, "no such key: "+r.Header.Get("x-api-key"), 403)
+				http.Error(w, "no such key: "+r.Header.Get("x-api-key"), http.StatusForbidden)
 			},
 			"it answers 403 Forbidden: the key is not taken",
 		},

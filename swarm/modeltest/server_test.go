@@ -107,7 +107,7 @@ func TestBadBody(t *testing.T) {
 	t.Parallel()
 	s := Start(t, Script{})
 	for _, path := range []string{"/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1beta/models/m:generateContent"} {
-		w, err := http.Post(s.URL()+path, "application/json", strings.NewReader("{\"a")) //nolint:noctx // ends with the server
+		w, err := http.Post(s.URL()+path, "application/json", strings.NewReader("{\"a")) // ends with the server
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -146,7 +146,7 @@ type found struct {
 func (c *cache) seed(to *os.Root, h hidden) error {
 	from, err := filepath.EvalSymlinks(c.from)
 	if err != nil || h.covers(from) {
-		return nil //nolint:nilerr // A cache that is out of reach starts empty.
+		return nil // A cache that is out of reach starts empty.
 	}
 	all, err := c.find(from, h)
 	if err != nil {

@@ -37,7 +37,7 @@ func Detach(ctx context.Context, r DetachRequest) ([]byte, error) {
 		return nil, fmt.Errorf("detach: %w", err)
 	}
 	defer near.Close()
-	cmd := exec.Command(r.Binary, r.Args...) //nolint:noctx // it outlives us
+	cmd := exec.Command(r.Binary, r.Args...) // it outlives us
 	cmd.Dir = r.Dir
 	cmd.Env = append(slices.Clone(r.Env), r.FDVar+"="+strconv.Itoa(detachedFD))
 	cmd.Stdout, cmd.Stderr = r.Log, r.Log

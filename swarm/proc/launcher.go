@@ -163,9 +163,7 @@ func openPipes(withStdin bool) (near, far *pipes, err error) {
 		far.stdin, near.stdin, err = os.Pipe()
 	}
 	if err != nil {
-		near.close()
-		far.close()
-		return nil, nil, fmt.Errorf("open pipes: %w", err)
+		return nil, nil, errors.Join(fmt.Errorf("open pipes: %w", err), near.close(), far.close())
 	}
 	return near, far, nil
 }

@@ -98,7 +98,7 @@ func TestScreenHeardLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() // somebody holds it open
+	defer func() { _ = s.Close() }() // somebody holds it open
 	if _, err := s.slave.WriteString(strings.Repeat("shown\n", 200)); err != nil {
 		t.Fatal(err)
 	}

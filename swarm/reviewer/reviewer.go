@@ -61,7 +61,7 @@ type attempt struct {
 // file system.
 func New(r Request) (*Reviews, error) {
 	if r.Config.Review != landing.ReviewAuto {
-		return nil, nil //nolint:nilnil // a run without reviews is no error
+		return nil, nil // a run without reviews is no error
 	}
 	q, err := openStore(r.Frozen, filepath.Join(r.Run.Dir, landing.ReviewStage))
 	if err != nil {

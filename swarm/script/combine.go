@@ -227,6 +227,7 @@ func (m *machine) isFatal(v goja.Value) bool {
 	switch Code(m.property(o, "code")) {
 	case CodeBudget, CodeLimit, CodeOption, CodePolicy:
 		return true
+	default: // its class decides
 	}
 	for _, name := range []string{"ReferenceError", "TypeError", "SyntaxError"} {
 		if !m.rt.InstanceOf(o, m.classes[name]) {

@@ -217,7 +217,7 @@ func (o options) structured(s *Spec) error {
 // stage reads which part of a pipeline a call is.
 func (o options) stage() (*task.Stage, error) {
 	if o.get("stage") == nil {
-		return nil, nil //nolint:nilnil // no stage is no error
+		return nil, nil // no stage is no error
 	}
 	inner, err := o.object("stage", "name", "roster", "words", "reads", "brief")
 	if err != nil {

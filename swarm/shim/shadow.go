@@ -111,7 +111,7 @@ func newShadow(m *renaming) (_ *shadow, err error) {
 func (s *shadow) copy(name string) error {
 	info, err := os.Lstat(filepath.Join(s.top, name))
 	if err != nil {
-		return nil //nolint:nilerr // git finds it missing, too
+		return nil // git finds it missing, too
 	}
 	to := filepath.Join(s.dir, name)
 	if info.IsDir() {

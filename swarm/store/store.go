@@ -104,7 +104,7 @@ func Open(root, name, commonDir string) *State {
 func (s *State) Unlinked() error {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
-		return nil //nolint:nilerror // who needs the folder says more
+		return nil // who needs the folder says more
 	}
 	for _, e := range entries {
 		if e.Type()&fs.ModeSymlink != 0 {

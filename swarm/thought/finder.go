@@ -59,6 +59,7 @@ func (f *finder) take(c byte, from, next int64) {
 		f.think(c, from)
 	case looking:
 		f.look(c, from)
+	case saying:
 	}
 }
 
@@ -134,6 +135,7 @@ func (f *finder) end() {
 		f.found = append(f.found, cut{Span{f.from, nowhere}, false})
 	case looking:
 		f.ended()
+	case opening, saying:
 	}
 	f.stage = saying
 }

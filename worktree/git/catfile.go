@@ -69,7 +69,7 @@ func (c *talk) close() error {
 	} else {
 		_, _ = io.Copy(io.Discard, c.out) // the end of the last answer
 	}
-	<-c.ended
+	_ = <-c.ended // git is not asked any more
 	c.stop(nil)
 	return err
 }

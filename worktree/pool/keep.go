@@ -137,7 +137,7 @@ func (s *sorting) below(ctx context.Context, parent *os.File, path string) error
 	}
 	fd, err := disk.OpenFolder(int(parent.Fd()), filepath.Base(path))
 	if err != nil {
-		return nil //nolint:nilerr // the agent closed it, and its files are made anew
+		return nil // the agent closed it, and its files are made anew
 	}
 	dir := os.NewFile(uintptr(fd), path)
 	return errors.Join(s.folder(ctx, dir, path), dir.Close())

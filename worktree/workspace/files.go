@@ -24,7 +24,7 @@ func (w Workspace) PutAside(name string, text []byte) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("put %s into a workspace: %w", name, err)
 	}
-	defer root.Close() //nolint:errcheck // nothing is written through it
+	defer root.Close() // nothing is written through it
 	for n := 1; ; n++ {
 		at := numbered(name, n)
 		if _, there := w.Find(at); there {
@@ -50,9 +50,9 @@ func (w Workspace) PutAside(name string, text []byte) (string, error) {
 func (w Workspace) TakeAside(name string, text []byte) error {
 	root, err := os.OpenRoot(w.Files())
 	if err != nil {
-		return nil //nolint:nilerr // there is no workspace that it could be in
+		return nil // there is no workspace that it could be in
 	}
-	defer root.Close() //nolint:errcheck // nothing is written through it
+	defer root.Close() // nothing is written through it
 	for _, at := range AsideFiles(root, name, text) {
 		if err := root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("take %s out of a workspace: %w", at, err)

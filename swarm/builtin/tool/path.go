@@ -101,7 +101,7 @@ func plain(shown string, err error) error {
 	if os.IsNotExist(err) {
 		return fmt.Errorf("%s: there is no such file", shown)
 	}
-	if inner, ok := err.(*os.PathError); ok { //nolint:errorlint // its own words are what is wanted
+	if inner, ok := err.(*os.PathError); ok { // its own words are what is wanted
 		return fmt.Errorf("%s: %w", shown, inner.Err)
 	}
 	return fmt.Errorf("%s: %w", shown, err)

@@ -148,6 +148,7 @@ func read(e *event.ToolStart) *action {
 		default:
 			a.fresh = []string{file}
 		}
+	case looks:
 	}
 	return a
 }

@@ -104,5 +104,5 @@ func FindRejected(ctx context.Context, q Request, works []*store.Agent) (*Reject
 			return &RejectedPart{a, rejected[0]}, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // no such part is no error
+	return nil, nil // no such part is no error
 }

@@ -82,8 +82,9 @@ func (s *Screen) body(width, room int) []string {
 		return append(lines, s.members(c, width, room)...)
 	case besidePage:
 		return append(lines, s.notes(c, width, room)...)
+	default:
+		return append(lines, s.pane.Draw(s.palette, width, room)...)
 	}
-	return append(lines, s.pane.Draw(s.palette, width, room)...)
 }
 
 // about is the head of the right side.

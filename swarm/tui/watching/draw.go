@@ -91,8 +91,9 @@ func roleOf(g Group) tui.Role {
 		return tui.Good
 	case Queued, Done:
 		return tui.Quiet
+	default:
+		return tui.Plain
 	}
-	return tui.Plain
 }
 
 // foot is the last lines: the selected agent, a message, prompt or question, and
@@ -169,6 +170,7 @@ func (s *Screen) body(room int) []string {
 		lines, total := s.bindings().Help(s.width, room, s.scroll)
 		s.scroll = min(s.scroll, max(0, total-room))
 		return lines
+	case agentsPage:
 	}
 	if s.width < wideList {
 		return s.agents(s.width, room)
@@ -230,8 +232,9 @@ func rowRole(r *Row) tui.Role {
 		return roleOf(r.Group)
 	case Queued, Done:
 		return tui.Quiet
+	default:
+		return tui.Plain
 	}
-	return tui.Plain
 }
 
 // widths are those of the columns of the list.

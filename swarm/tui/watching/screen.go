@@ -241,6 +241,7 @@ func (o order) compare(a, b *Row) int {
 		if a.Group == NeedsYou || a.Group == Working {
 			return cmp.Compare(b.For.Round(time.Second), a.For.Round(time.Second))
 		}
+	default: // by name, as those above where they are equal
 	}
 	return cmp.Compare(a.ID.Number(), b.ID.Number())
 }

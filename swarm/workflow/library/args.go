@@ -19,7 +19,7 @@ import (
 // argsSchema is the schema of the args of a script; nil: it has none.
 func argsSchema(meta *script.Meta) (*jsonschema.Schema, error) {
 	if meta == nil || len(meta.Args) == 0 {
-		return nil, nil //nolint:nilnil // no schema is no error
+		return nil, nil // no schema is no error
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)

@@ -114,12 +114,12 @@ func (s *Saving) Write(force bool) (out SavedFiles, err error) {
 	if err != nil {
 		return out, err
 	}
-	defer root.Close() //nolint:errcheck // only a folder that was read
+	defer root.Close() // only a folder that was read
 	folder, err := workflowFolder(root)
 	if err != nil {
 		return out, err
 	}
-	defer folder.Close() //nolint:errcheck // only a folder that was read
+	defer folder.Close() // only a folder that was read
 	type file struct{ name, text string }
 	files := []file{{s.Name + ".js", s.Script.Text}}
 	if s.Test != "" {

@@ -165,7 +165,7 @@ type Setting struct {
 // Latest is the script that the latest owner of a run went by; nil for a run without one.
 func Latest(v *store.View) (*Script, error) {
 	if v.Identity.Workflow.Kind != store.WorkflowScript {
-		return nil, nil //nolint:nilnil // a run without one is no error
+		return nil, nil // a run without one is no error
 	}
 	s := &Script{}
 	if err := json.Unmarshal([]byte(v.Identity.Workflow.Text), s); err != nil {

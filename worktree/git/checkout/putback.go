@@ -105,7 +105,7 @@ func (m *mover) takeOut(s *side, p *pathing) error {
 func removeSame(path, other string) error {
 	a, err := os.Lstat(path)
 	if err != nil {
-		return nil //nolint:nilerr // the rename moved it
+		return nil // the rename moved it
 	}
 	b, err := os.Lstat(other)
 	if err != nil || !os.SameFile(a, b) {
