@@ -57,6 +57,9 @@ func readsGroup(c *call) bool {
 // runsHere says that a client of a service starts its stand-in on this machine:
 // "sam local invoke", "firebase emulators:start".
 func runsHere(c *call) bool {
+	if !slices.Contains([]string{"sam", "firebase", "gcloud", "supabase"}, c.inv.Program) {
+		return false // elsewhere it is a host or a folder
+	}
 	w, ok := c.first()
 	if !ok || !w.Known {
 		return false
