@@ -34,8 +34,11 @@ func (c *collector) old(ctx context.Context) error {
 		}
 		moved := Moved{Path: e.Run.Dir, Run: e.Run.ID}
 		if !c.DryRun {
-			if moved.Trash, err = c.Remove(ctx, e.Run); err != nil {
+			if moved.Trash, err = c.Remove(ctx, e.Run); ctx.Err() != nil {
 				return err
+			} else if err != nil { // it keeps no other run
+				c.kept(e.Run.Dir, err.Error())
+				continue
 			}
 		}
 		c.report.Moved = append(c.report.Moved, moved)

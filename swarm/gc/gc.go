@@ -58,7 +58,7 @@ type Report struct {
 
 // Removed is a thing that was removed, or would be in a dry run.
 type Removed struct {
-	Kind  string `json:"kind"` // workspace, run, unmade_run, probe, ref, pack_mark, base or binary
+	Kind  string `json:"kind"` // of docs/json.md, such as workspace, run or ref
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes,omitempty"`
 }
@@ -336,7 +336,7 @@ func (c *collector) oldBinaries(root, keep string) error {
 	for _, b := range builds {
 		dir := filepath.Join(root, b.Name())
 		info, err := b.Info()
-		if err != nil || dir == keep || c.Now.Sub(info.ModTime()) < binaryAge {
+		if err != nil || !b.IsDir() || dir == keep || c.Now.Sub(info.ModTime()) < binaryAge {
 			continue
 		}
 		if !c.DryRun {

@@ -76,6 +76,9 @@ func (c *collector) bareTrees(run string) (*worktree.Trees, error) {
 
 // removeTrees removes the folder of the workspaces of a run, if it is empty.
 func removeTrees(dir string) error {
+	if at, err := os.Lstat(dir); err == nil && !at.IsDir() {
+		return nil // a link leads out of the state
+	}
 	err := worktree.RemoveRun(dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) {
 		return nil

@@ -2,6 +2,7 @@ package gc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,12 +30,17 @@ func (c *collector) moduleRefs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var failed error
 	for _, left := range all {
-		if err := c.dropLeftRefs(ctx, left); err != nil {
-			return err
+		if _, err := c.State.Run(left.Run); err == nil {
+			continue // somebody put it back
+		}
+		failed = errors.Join(failed, c.dropLeftRefs(ctx, left))
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return failed
 }
 
 // dropLeftRefs deletes the refs of a removed run in submodules. It records the run if

@@ -123,6 +123,18 @@ func TestGcLooksAgain(t *testing.T) {
 	if len(g.report.Removed) != 1 || len(g.report.Kept) != 1 || g.report.Kept[0].Path != module {
 		t.Errorf("with a damaged submodule: removed %+v, kept %+v", g.report.Removed, g.report.Kept)
 	}
+	// Somebody put the run back, as from a backup: it needs its refs.
+	back := filepath.Join(state.Dir, "runs", "k3x9q2")
+	if err := os.MkdirAll(back, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g = collect("ref: refs/heads/main\n", again)
+	if len(g.report.Removed) != 0 || run(in, "for-each-ref") == "" {
+		t.Errorf("refs of a run that is there again went: removed %+v", g.report.Removed)
+	}
+	if err := os.Remove(back); err != nil {
+		t.Fatal(err)
+	}
 	g = collect("ref: refs/heads/main\n", again)
 	if len(g.report.Removed) != 1 || len(g.report.Kept) != 0 || run(in, "for-each-ref") != "" {
 		t.Errorf("with a repaired submodule: removed %+v, kept %+v", g.report.Removed, g.report.Kept)

@@ -61,7 +61,7 @@ func (r *Remover) Remove(ctx context.Context, run *store.Run) (to string, err er
 	to, err = run.Remove(ctx)
 	var busy *store.BusyError
 	if errors.As(err, &busy) {
-		return "", refusal.New("%v", busy)
+		return "", refusal.Of(busy)
 	}
 	if err != nil {
 		return "", err

@@ -43,7 +43,7 @@ func (s *State) LeftModuleRefs() ([]*ModuleRefs, error) {
 	}
 	var all []*ModuleRefs
 	for _, e := range entries {
-		if !isRunID(e.Name()) {
+		if !isRunID(e.Name()) || e.IsDir() {
 			continue
 		}
 		m := s.ModuleRefs(e.Name(), time.Time{})

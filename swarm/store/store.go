@@ -99,12 +99,19 @@ func Open(root, name, commonDir string) *State {
 	return &State{Dir: filepath.Join(resolved(root), plain(name)+"-"+hex.EncodeToString(sum[:6]))}
 }
 
-// Unlinked refuses a symbolic link in the place of a folder of the state, with a
-// [*statefile.ForeignError]: what lies below it would be written outside.
+// Unlinked refuses a symbolic link in the place of a folder of the state, or of one that
+// all repositories share, with a [*statefile.ForeignError]: files below it would be written
+// and removed outside.
 func (s *State) Unlinked() error {
+	shared := filepath.Join(filepath.Dir(s.Dir), "shared")
+	for _, dir := range []string{s.Dir, shared, filepath.Join(shared, "bin"), s.scratches()} {
+		if at, err := os.Lstat(dir); err == nil && at.Mode()&fs.ModeSymlink != 0 {
+			return linkedFolder(dir)
+		}
+	}
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
-		return nil // who needs the folder says more
+		return nil // a command that uses the folder reports it
 	}
 	for _, e := range entries {
 		if e.Type()&fs.ModeSymlink != 0 {
