@@ -118,7 +118,7 @@ for where in (None, "/tmp", "/dev/shm"):
     with tempfile.TemporaryDirectory(dir=where) as d:
         open(d + "/f", "w").write("x")
 '`},
-		{name: "flock", needs: []string{"flock"}, script: `flock "$TMPDIR/lock" true && flock .lock true && flock /tmp true`},
+		{name: "flock", needs: []string{"flock"}, script: `flock "${TMPDIR:-/tmp}/lock" true && flock .lock true && flock /tmp true`},
 		{name: "home", script: `
 set -e
 echo more >> ~/.bash_history
