@@ -22,8 +22,8 @@ import (
 )
 
 // unchecked are functions whose error nobody can act on: words for a terminal that is
-// gone, and the end of something that was only read. Files that were written are closed
-// with their error.
+// gone, and the end of something that was only read. That a file which was written is closed
+// with its error is for reviewers.
 var unchecked = []string{
 	"fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln",
 	"(*os.File).Close", "(*os.Root).Close", "(io.Closer).Close", "(io.ReadCloser).Close", "(net.Conn).Close",

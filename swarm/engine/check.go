@@ -114,7 +114,6 @@ func (t *attempt) verify(ctx context.Context) (bool, error) {
 	})
 }
 
-// checkNote says of a check that failed how, and its last words.
 // checkNote is the note of a check that failed.
 func checkNote(x proc.Exit, out string, outside func(string) string) string {
 	return "verify: " + exitText(x) + lastOf(out, outside)

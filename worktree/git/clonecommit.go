@@ -53,22 +53,22 @@ func (r *Repo) CloneCommit(ctx context.Context, to string, commit Hash) (err err
 func (r *Repo) sendCommit(ctx context.Context, to *Repo, commit Hash) error {
 	listed, list := io.Pipe()
 	packed, pack := io.Pipe()
-	ends := make(chan error, 2)
+	listing, packing := make(chan error, 1), make(chan error, 1)
 	go func() {
 		_, err := r.Run(ctx, Cmd{
 			Args: []string{"rev-list", "--objects", "--no-object-names", "--max-count=1", string(commit)}, Stdout: list, Env: offline(),
 		})
 		list.CloseWithError(err)
-		ends <- err
+		listing <- err
 	}()
 	go func() {
 		_, err := r.Run(ctx, Cmd{Args: []string{"pack-objects", "--stdout", "-q"}, Stdin: listed, Stdout: pack, Env: offline()})
 		listed.CloseWithError(io.ErrClosedPipe)
 		pack.CloseWithError(err)
-		ends <- err
+		packing <- err
 	}()
 	_, err := to.Run(ctx, Cmd{Args: []string{"index-pack", "--stdin"}, Stdin: packed, Writes: true})
 	packed.CloseWithError(io.ErrClosedPipe)
 	// One of the first two may only have lost its reader.
-	return cause(cause(<-ends, <-ends), err)
+	return cause(cause(<-listing, <-packing), err)
 }

@@ -76,8 +76,8 @@ func (l *Library) trustNested(path, text string) error {
 		return err
 	}
 	return &script.Error{Name: "Error", Code: script.CodePolicy, Message: fmt.Sprintf(
-		"workflow: %s comes from this repository and is not approved; read it, then `%s workflow validate %s --trust`",
-		file, "swarm", file)}
+		"workflow: %s comes from this repository and is not approved; read it, then `swarm workflow validate %s --trust`",
+		file, file)}
 }
 
 func unknownScript(err error) error {
