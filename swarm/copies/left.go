@@ -57,7 +57,7 @@ func (m *Maker) EndLeft(ctx context.Context, r LeftRequest) (out Left, err error
 	}
 	if rerr == nil {
 		if v, err := run.View(); err != nil || c.confine(v) != nil {
-			// Nobody knows which sandbox was asked for.
+			// The sandbox that was asked for is unknown.
 			if c.Trees.Confine, err = m.Confine(c.Run, nil); err != nil {
 				return out, errors.Join(err, c.Close())
 			}
@@ -66,8 +66,8 @@ func (m *Maker) EndLeft(ctx context.Context, r LeftRequest) (out Left, err error
 	switch {
 	case c.Record.Mark != "" && frozen != nil:
 		m.Keep()
-		out.Removed = true
 		out.Kept, err = c.End(ctx)
+		out.Removed = err == nil
 		return out, err
 	case c.Record.Mark != "":
 		gone, err := c.Trees.Release(ctx, c.Record.Workspace, nil)
@@ -77,7 +77,7 @@ func (m *Maker) EndLeft(ctx context.Context, r LeftRequest) (out Left, err error
 		out.Moved, out.Trash = c.Record.Workspace.Dir, gone.Trashed
 		return out, c.Remove()
 	}
-	// Nobody has been in it.
+	// No person has entered it.
 	strays, err := c.Trees.Strays(nil)
 	for _, w := range strays {
 		err = errors.Join(err, c.Trees.Drop(ctx, w))
@@ -85,8 +85,9 @@ func (m *Maker) EndLeft(ctx context.Context, r LeftRequest) (out Left, err error
 	if err != nil {
 		return out, errors.Join(err, c.Close())
 	}
-	out.Removed = true
-	return out, c.Remove()
+	err = c.Remove()
+	out.Removed = err == nil
+	return out, err
 }
 
 // hasRun reports whether a run is there.

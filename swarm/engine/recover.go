@@ -332,7 +332,7 @@ func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
 	work.Check, work.CheckCode = a.Checked.Output, a.Checked.Code
 	if !a.Checked.OK {
 		note := a.Checked.Note
-		if note == "" {
+		if note == "" { // of an older journal; the sandbox, which knows its paths, is gone
 			note = checkNote(proc.Exit{Code: a.Checked.Code}, strings.TrimSuffix(work.Check, ".out"), nil)
 		}
 		work.Notes = append(slices.Clone(work.Notes), note)

@@ -11,7 +11,7 @@ import (
 )
 
 // templates are the common parts of the private HOMEs of a driven run. Only setups and
-// checks write to the shared caches of commands: an agent that could would have
+// checks write to the shared caches of commands. An agent with that right could make
 // its own check, and those of others, compile and run its text.
 type templates struct {
 	agents, commands func() (*privatehome.Template, error)

@@ -35,7 +35,7 @@ type Request struct {
 	Commit git.Hash
 }
 
-// All are all variants. A file that is none is a refusal.
+// All returns the variants. A file that is not a variant is an error.
 func All(ctx context.Context, r Request) ([]variants.Variant, error) {
 	all, err := variants.Embedded()
 	if err != nil {

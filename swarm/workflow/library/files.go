@@ -17,7 +17,7 @@ import (
 // readText reads a regular file of at most some bytes. A longer text is cut a byte above that,
 // so that the caller can refuse it.
 func readText(path string, most int) (string, error) {
-	// Nobody writes into a pipe that lies in a checkout.
+	// A pipe in a checkout may have no writer.
 	switch stat, err := os.Stat(path); {
 	case err != nil:
 		return "", err

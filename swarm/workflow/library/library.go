@@ -70,7 +70,7 @@ func (l *Library) Saved() []Saved {
 	for _, dir := range []string{Folder, ClaudeFolder} {
 		entries, err := os.ReadDir(filepath.Join(l.Project.Root(), dir))
 		if err != nil {
-			continue // there is none
+			continue // the folder is missing
 		}
 		for _, e := range entries {
 			name, ok := strings.CutSuffix(e.Name(), ".js")
