@@ -71,7 +71,7 @@ func rooms() map[int][][]string {
 			{"worktree"},
 		},
 		5: {
-			{"swarm/isolation", "swarm/workflow/library"},
+			{"swarm/initconfig", "swarm/isolation", "swarm/workflow/library"},
 		},
 	}
 }

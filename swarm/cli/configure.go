@@ -86,7 +86,7 @@ func (pl *plan) numbers(c *cli.Context, conf *config.Config) (err error) {
 	if pl.config.Jobs < 1 || pl.config.Jobs > limit.MaxJobs {
 		return usagef("run: -j %d: want 1 to %d", pl.config.Jobs, limit.MaxJobs)
 	}
-	if pl.config.MaxAgents, err = intSetting(c, "max-agents", conf.MaxAgents, defaultMaxAgents); err != nil {
+	if pl.config.MaxAgents, err = intSetting(c, "max-agents", conf.MaxAgents, config.DefaultMaxAgents); err != nil {
 		return err
 	}
 	if pl.config.MaxAgents < 1 {

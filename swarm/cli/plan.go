@@ -222,9 +222,6 @@ func (p *place) pending(ctx context.Context, pl *plan) (err error) {
 	return err
 }
 
-// defaultMaxAgents is how many agents a run may start in its life.
-const defaultMaxAgents = 1000
-
 func intSetting(c *cli.Context, flag string, configured, otherwise int) (int, error) {
 	switch {
 	case c.IsSet(flag):

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/config"
 	"agentswarm/swarm/fleet"
 	"agentswarm/swarm/workflow/library"
 )
@@ -115,7 +116,7 @@ func (p *place) tester(ctx context.Context) (*library.Tester, error) {
 	if err != nil {
 		return nil, err
 	}
-	most := defaultMaxAgents
+	most := config.DefaultMaxAgents
 	if conf.MaxAgents > 0 {
 		most = conf.MaxAgents
 	}

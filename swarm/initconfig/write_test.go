@@ -1,4 +1,4 @@
-package cli
+package initconfig
 
 import (
 	"os"
@@ -36,9 +36,9 @@ func TestWriteProjectConfig(t *testing.T) {
 				files = append(files, ".swarm/"+name+": "+text)
 			}
 			c := lay(t, files...)
-			err := writeProjectConfig(c.root, fresh, tt.force)
+			err := Write(c.root, fresh, tt.force)
 			if (err != nil) != tt.fails {
-				t.Errorf("writeProjectConfig = %v, want an error: %t", err, tt.fails)
+				t.Errorf("Write = %v, want an error: %t", err, tt.fails)
 			}
 			entries, err := os.ReadDir(filepath.Join(c.root.Name(), ".swarm"))
 			if err != nil || len(entries) != len(tt.want) {
@@ -68,8 +68,8 @@ func FuzzSurvey(f *testing.F) {
 			if err := os.WriteFile(filepath.Join(c.root.Name(), name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s := survey{ecosystems: c.ecosystems(), makefile: c.makeTest()}
-			written := s.text()
+			s := Survey{ecosystems: c.ecosystems(), makefile: c.makeTest()}
+			written := s.Text()
 			loadText(t, written)
 			if mark := "evil"; strings.Contains(text, mark) && strings.Contains(written, mark) {
 				t.Errorf("words of %s are in\n%s", name, written)

@@ -1,4 +1,4 @@
-package cli
+package initconfig
 
 import (
 	"strings"
@@ -24,31 +24,31 @@ func TestInitText(t *testing.T) {
 	doubtful.doubt = "there is no lockfile"
 	tests := []struct {
 		name          string
-		give          survey
+		give          Survey
 		setup, verify string // what holds
 		has           []string
 	}{
-		{"nothing", survey{}, "", "", []string{
+		{"nothing", Survey{}, "", "", []string{
 			"\n# setup = \"make deps\"\n", "\n# verify = \"make test\"\n", "\n# [agents.mine]\n# command = [", "\n# default_agent = \"mine\"\n",
 		}},
-		{"one", survey{ecosystems: []ecosystem{npm}}, "npm ci", "npm test", nil},
-		{"one without setup", survey{ecosystems: []ecosystem{goMod}}, "", "go test ./...", []string{"\n# setup = \"make deps\"\n"}},
-		{"one and make", survey{ecosystems: []ecosystem{goMod}, makefile: "Makefile"}, "", "go test ./...", []string{"\n# verify = \"make test\" # Makefile\n"}},
-		{"make alone", survey{makefile: "GNUmakefile"}, "", "make test", []string{"\nverify = \"make test\" # GNUmakefile\n"}},
-		{"doubt", survey{ecosystems: []ecosystem{doubtful}}, "", "", []string{
+		{"one", Survey{ecosystems: []ecosystem{npm}}, "npm ci", "npm test", nil},
+		{"one without setup", Survey{ecosystems: []ecosystem{goMod}}, "", "go test ./...", []string{"\n# setup = \"make deps\"\n"}},
+		{"one and make", Survey{ecosystems: []ecosystem{goMod}, makefile: "Makefile"}, "", "go test ./...", []string{"\n# verify = \"make test\" # Makefile\n"}},
+		{"make alone", Survey{makefile: "GNUmakefile"}, "", "make test", []string{"\nverify = \"make test\" # GNUmakefile\n"}},
+		{"doubt", Survey{ecosystems: []ecosystem{doubtful}}, "", "", []string{
 			"\n# setup = \"npm ci\" # package", "\n# verify = \"npm test\" # package", "only proposed: there is no lockfile.",
 		}},
-		{"two", survey{ecosystems: []ecosystem{npm, goMod}}, "", "", []string{
+		{"two", Survey{ecosystems: []ecosystem{npm, goMod}}, "", "", []string{
 			"\n# setup = \"npm ci\" #", "\n# verify = \"npm test\" #", "\n# verify = \"go test ./...\" # go.mod\n",
 		}},
-		{"two and make", survey{ecosystems: []ecosystem{npm, goMod}, makefile: "Makefile"}, "", "", []string{"\n# verify = \"make test\" # Makefile\n"}},
-		{"ignored folders", survey{absent: []string{"node_modules", ".env"}}, "", "", []string{"node_modules, .env.\n", ".worktreeinclude"}},
-		{"an agent without a command", survey{agents: []agentCLI{{program: "goose"}}}, "", "", []string{"# goose is on your PATH", "# [agents.mine]"}},
+		{"two and make", Survey{ecosystems: []ecosystem{npm, goMod}, makefile: "Makefile"}, "", "", []string{"\n# verify = \"make test\" # Makefile\n"}},
+		{"ignored folders", Survey{absent: []string{"node_modules", ".env"}}, "", "", []string{"node_modules, .env.\n", ".worktreeinclude"}},
+		{"an agent without a command", Survey{agents: []agentCLI{{program: "goose"}}}, "", "", []string{"# goose is on your PATH", "# [agents.mine]"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			text := tt.give.text()
+			text := tt.give.Text()
 			c := loadText(t, text)
 			if c.Setup != tt.setup || c.Verify != tt.verify || len(c.AgentNames()) > 0 || c.DefaultAgent != "" {
 				t.Errorf("setup %q, verify %q, agents %q in\n%s", c.Setup, c.Verify, c.AgentNames(), text)
@@ -59,7 +59,7 @@ func TestInitText(t *testing.T) {
 				}
 			}
 			for line := range strings.Lines(text) {
-				if columns(strings.TrimRight(line, "\n")) > 88 && strings.HasPrefix(line, "# ") && !strings.HasPrefix(line, "# setup") {
+				if len(strings.TrimRight(line, "\n")) > 88 && strings.HasPrefix(line, "# ") && !strings.HasPrefix(line, "# setup") {
 					t.Errorf("a remark is too wide: %s", line)
 				}
 			}
@@ -71,7 +71,7 @@ func TestInitText(t *testing.T) {
 // default that is proposed is one of them.
 func TestInitAgents(t *testing.T) {
 	t.Parallel()
-	text := survey{agents: agentCLIs()}.text()
+	text := Survey{agents: agentCLIs()}.Text()
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		bare := strings.TrimPrefix(line, "# ")
@@ -99,13 +99,5 @@ func TestInitAgents(t *testing.T) {
 	}
 	if a, err := c.Agent(""); err != nil || a.Name != "claude-cli" {
 		t.Errorf("the default agent = %q, %v, want claude-cli", a.Name, err)
-	}
-}
-
-// TestDefaults: the file's documentation and the run agree.
-func TestDefaults(t *testing.T) {
-	t.Parallel()
-	if config.DefaultMaxAgents != defaultMaxAgents {
-		t.Errorf("the documented max_agents is %d, a run takes %d", config.DefaultMaxAgents, defaultMaxAgents)
 	}
 }

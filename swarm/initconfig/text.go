@@ -1,4 +1,4 @@
-package cli
+package initconfig
 
 import (
 	"fmt"
@@ -52,9 +52,9 @@ func (a agentCLI) table() []string {
 	return append(lines, a.more...)
 }
 
-// survey is what init found in a checkout and on the PATH. All of it is words
+// Survey is what init found in a checkout and on the PATH. All of it is words
 // of ours: no name and no text of the repository gets into the file.
-type survey struct {
+type Survey struct {
 	ecosystems []ecosystem
 	makefile   string     // one with a target `test`
 	agents     []agentCLI // on the PATH
@@ -64,12 +64,12 @@ type survey struct {
 
 // sure tells whether the scripts may stand in the file as they are: there is
 // one answer, and no doubt about it.
-func (s survey) sure() bool {
+func (s Survey) sure() bool {
 	return len(s.ecosystems) == 1 && s.ecosystems[0].doubt == ""
 }
 
-// text is the file.
-func (s survey) text() string {
+// Text is the file.
+func (s Survey) Text() string {
 	var b initText
 	b.line("# What swarm does in this repository. Written by `swarm init`; make it yours.")
 	b.line("# `swarm config show --origin` prints what holds, `swarm config validate` checks")
@@ -96,7 +96,7 @@ func (b *initText) line(format string, args ...any) {
 }
 
 // scripts are setup and verify: as they are, or as proposals.
-func (s survey) scripts(b *initText) {
+func (s Survey) scripts(b *initText) {
 	b.line("[workspace]")
 	for _, e := range s.ecosystems {
 		if e.doubt != "" {
@@ -150,7 +150,7 @@ func (s survey) scripts(b *initText) {
 }
 
 // tables are the agents.
-func (s survey) tables(b *initText) {
+func (s Survey) tables(b *initText) {
 	b.line("# Agents: programs that are given a prompt in a workspace of their own. To use one")
 	b.line("# take away the # in front of its table. Those that swarm knows by itself, such as pi")
 	b.line("# and codex, need none: see `swarm agents`. Hence the names claude-cli and the like.")
@@ -177,7 +177,7 @@ func (s survey) tables(b *initText) {
 	}
 }
 
-func (s survey) defaultAgent() string {
+func (s Survey) defaultAgent() string {
 	for _, a := range s.agents {
 		if len(a.command) > 0 {
 			return a.name()
@@ -186,8 +186,8 @@ func (s survey) defaultAgent() string {
 	return "mine"
 }
 
-// found is what init tells a person, a line for each thing.
-func (s survey) found() []string {
+// Found is what init tells a person, a line for each thing.
+func (s Survey) Found() []string {
 	var lines []string
 	for _, e := range s.ecosystems {
 		var does []string
@@ -229,8 +229,8 @@ func (s survey) found() []string {
 	return lines
 }
 
-// hints are what is left for a person to do.
-func (s survey) hints() []string {
+// Hints are what is left for a person to do.
+func (s Survey) Hints() []string {
 	var lines []string
 	if len(s.absent) > 0 {
 		lines = append(lines, "hint: "+strings.Join(s.absent, ", ")+
