@@ -72,6 +72,7 @@ func rooms() map[int][][]string {
 		},
 		5: {
 			{"swarm/initconfig", "swarm/isolation", "swarm/workflow/library"},
+			{"swarm/workflow/host"},
 		},
 	}
 }

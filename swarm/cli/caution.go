@@ -132,7 +132,7 @@ func (p *place) checkAllow(dispatched bool, check func(*task.Call) error) func(*
 		}
 		err := person()
 		if agent := (*AgentError)(nil); errors.As(err, &agent) {
-			return scriptError(script.CodePolicy, "%v", err)
+			return script.Refuse(script.CodePolicy, "%v", err)
 		}
 		return err
 	}

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"time"
-
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/reviewer"
@@ -21,10 +19,6 @@ func (b *bench) newSubjects(c engine.Config) engine.Subjects {
 		Config: c, Kinds: b.env.kinds().ByName(), Base: b.owner.View().Identity.Base, Run: b.run, Frozen: b.frozen,
 	})
 }
-
-// subjectTime is how long a landing of a script waits for the subjects of what
-// it lands.
-const subjectTime = 2 * time.Minute
 
 // takeReview reads --review.
 func (pl *plan) takeReview(mode string) error {

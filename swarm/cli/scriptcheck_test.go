@@ -9,13 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"agentswarm/internal/fspath"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/workflow"
+	"agentswarm/swarm/workflow/host"
 )
 
 // checkOn asks for a check by name.
@@ -66,8 +65,8 @@ func TestScriptCheck(t *testing.T) {
 	}
 	much, err := s.checkOn(p.Commit, "much", 0)
 	s.ok(err)
-	if want := strings.Repeat("123456789\n", 7000); len(much.Stdout) != maxCheckOutput || !strings.HasSuffix(want, much.Stdout) {
-		t.Errorf("Check(much) = %d bytes ending in %.20q, want the last %d", len(much.Stdout), much.Stdout[len(much.Stdout)-20:], maxCheckOutput)
+	if want := strings.Repeat("123456789\n", 7000); len(much.Stdout) != host.MaxCheckOutput || !strings.HasSuffix(want, much.Stdout) {
+		t.Errorf("Check(much) = %d bytes ending in %.20q, want the last %d", len(much.Stdout), much.Stdout[len(much.Stdout)-20:], host.MaxCheckOutput)
 	}
 	if left := s.spaces(); len(left) > 0 {
 		t.Errorf("workspaces are left: %v", left)
@@ -75,7 +74,7 @@ func TestScriptCheck(t *testing.T) {
 	if got := s.git("status", "--porcelain"); got != "" {
 		t.Errorf("the checkout is changed: %s", got)
 	}
-	if left, err := os.ReadDir(s.tools.dir); err != nil || len(left) != 1 { // what is read by
+	if left, err := os.ReadDir(filepath.Join(s.bench.run.Dir, "script")); err != nil || len(left) != 1 { // what is read by
 		t.Errorf("the folder of the tools holds %v, %v", left, err)
 	}
 }
@@ -190,7 +189,9 @@ func TestScriptCheckCores(t *testing.T) {
 	lock := filepath.Join(shared, "lock")
 	s.use(engine.Config{Checks: map[string]string{"alone": fmt.Sprintf("mkdir %s || exit 9; sleep 0.1; rmdir %s", lock, lock)}})
 	s.bench.sandbox.Settings.Write = []string{shared}
-	s.tools.cores = semaphore.NewWeighted(1)
+	s.bench.deps.Cores = 1
+	s.ok(s.tools.Close())
+	s.openTools()
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -200,16 +201,6 @@ func TestScriptCheckCores(t *testing.T) {
 		})
 	}
 	all.Wait()
-}
-
-// TestScriptCheckNames: checks that begin at once have workspaces of their own.
-func TestScriptCheckNames(t *testing.T) {
-	t.Parallel()
-	var tools scriptTools
-	now := time.Now()
-	if one, other := tools.checkName(now), tools.checkName(now); one == other {
-		t.Errorf("two checks are called %s", one)
-	}
 }
 
 // TestScriptCheckStray: the workspace of a check that a crash cut off goes when

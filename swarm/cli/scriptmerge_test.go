@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -56,7 +57,13 @@ func TestScriptTextRunsNothing(t *testing.T) {
 }
 
 // list are the commits of patches.
-func list(patches ...workflow.Patch) []string { return commitsOf(patches) }
+func list(patches ...workflow.Patch) []string {
+	commits := []string{}
+	for _, p := range patches {
+		commits = append(commits, p.Commit)
+	}
+	return commits
+}
 
 func TestScriptMerge(t *testing.T) {
 	t.Parallel()
@@ -138,7 +145,7 @@ func TestScriptMergeAgain(t *testing.T) {
 	if err != nil || s.show(more.Tree, "b") != "2" || s.show(more.Tree, "c") != "1" {
 		t.Errorf("Merge onto a merged tree = %+v, %v", more, err)
 	}
-	left, err := os.ReadDir(s.tools.dir)
+	left, err := os.ReadDir(filepath.Join(s.bench.run.Dir, "script"))
 	s.ok(err)
 	if len(left) != 1 { // what is read by
 		t.Errorf("the folder of the tools holds %v", left)

@@ -8,10 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
@@ -21,6 +21,7 @@ import (
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
+	"agentswarm/swarm/workflow/host"
 	"agentswarm/worktree/git"
 )
 
@@ -41,7 +42,7 @@ type stage struct {
 	bench      *bench
 	base       git.Hash
 	config     engine.Config
-	tools      *scriptTools
+	tools      *host.Tools
 
 	mu   sync.Mutex // guards step
 	step func(name string) error
@@ -186,9 +187,16 @@ func (s *stage) own(run *store.Run, owner *store.Owner) {
 	var err error
 	s.bench, err = s.place.bench(s.Context(), run, owner)
 	s.ok(err)
-	s.tools, err = s.bench.scriptTools(s.config)
+	s.openTools()
+}
+
+// openTools makes the tools of the bench as it stands.
+func (s *stage) openTools() {
+	s.Helper()
+	var err error
+	// No agent of these runs has ever been named.
+	s.tools, err = s.bench.scriptTools(s.config, func(context.Context, []string) {})
 	s.ok(err)
-	s.tools.await = func(context.Context, []string) {} // no agent of these runs has ever been named
 }
 
 // again gives the run up and owns it anew, as a resume would.
@@ -292,11 +300,16 @@ func TestScriptToolsSHA256(t *testing.T) {
 	}
 }
 
-// TestScriptToolsTime: what is merged is as old as the run, whenever that is.
+// TestScriptToolsTime: merged commits have the time of the run, so that the same patches
+// give the same commits again.
 func TestScriptToolsTime(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	if created := s.bench.owner.View().Identity.Created; s.tools.when.After(created) || created.Sub(s.tools.when) > time.Second {
-		t.Errorf("when = %v, want %v", s.tools.when, created)
+	s := newStage(t, "a", "1\n")
+	one := s.patch("a1", string(s.base), "a", "one\n")
+	merged, err := s.tools.Merge(t.Context(), workflow.MergeRequest{Onto: string(s.base), Patches: []workflow.Patch{one}})
+	s.ok(err)
+	created := strconv.FormatInt(s.bench.owner.View().Identity.Created.Unix(), 10)
+	if got := s.git("show", "-s", "--format=%ct", merged.Tree); got != created {
+		t.Errorf("the merged commit is of %s, want %s", got, created)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -15,12 +14,11 @@ import (
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/script/process"
-	"agentswarm/swarm/script/repository"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
+	"agentswarm/swarm/workflow/host"
 	"agentswarm/swarm/workflow/library"
-	"agentswarm/worktree/git"
 )
 
 func newWorkflowDiffCommand(env Env) *cli.Command {
@@ -137,7 +135,7 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *library.Scrip
 	if err != nil {
 		return nil, err
 	}
-	tools, err := p.readingTools(ctx, s)
+	tools, err := p.readingTools(ctx, s, config)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +148,6 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *library.Scrip
 	calling := edited.Calling(config, s.view.Identity.Base, assigned.Script(), func(call *task.Call) error {
 		return engine.CheckCall(config, known, call)
 	})
-	tools.config = config
 	calling.Can = can(known, config)
 	calling.Walled = true // what was run is on record, and nothing is run now
 	deps := engine.Deps{Run: s.run, Kinds: known}
@@ -164,9 +161,8 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *library.Scrip
 	})
 }
 
-// readingTools are those of a script that is only looked at: whoever owns the
-// run has the others.
-func (p *place) readingTools(ctx context.Context, s *selection) (*scriptTools, error) {
+// readingTools are the tools of a script that is only looked at: they land nothing.
+func (p *place) readingTools(ctx context.Context, s *selection, config engine.Config) (*host.Tools, error) {
 	frozen, err := p.freeze(ctx, s.run)
 	if err != nil {
 		return nil, err
@@ -175,14 +171,9 @@ func (p *place) readingTools(ctx context.Context, s *selection) (*scriptTools, e
 	if err != nil {
 		return nil, err
 	}
-	q, err := frozen.Quarantine(filepath.Join(dir, "objects"))
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return &scriptTools{
-		bench: &bench{place: *p, run: s.run, frozen: frozen, sandbox: &isolation.Executor{}}, base: s.view.Identity.Base,
-		dir: dir, Reader: repository.New(p.Repo, q, git.Hash(s.view.Identity.Base.Commit)),
-	}, nil
+	return host.New(host.Config{
+		Repo: p.Repo, Frozen: frozen, Run: s.run, Dir: dir, Identity: s.view.Identity, Sandbox: &isolation.Executor{}, Engine: config,
+	})
 }
 
 func newReplayObject(seen *workflow.Preview) *replayObject {

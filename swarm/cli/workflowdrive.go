@@ -3,16 +3,19 @@ package cli
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/script/process"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
+	"agentswarm/swarm/workflow/host"
 	"agentswarm/swarm/workflow/library"
 )
 
@@ -20,11 +23,10 @@ import (
 // nil where the run was stopped first.
 func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest) (*script.Outcome, error) {
 	s := r.script
-	tools, err := b.scriptTools(r.config)
+	tools, err := b.scriptTools(r.config, e.AwaitSubjects)
 	if err != nil {
 		return nil, err
 	}
-	tools.await = e.AwaitSubjects
 	assigned := &assign.Assigner{Config: r.config, Kinds: b.env.kinds().ByName()}
 	if conf, err := b.env.userConfig(); err == nil && r.prior == nil && r.config.Roles != nil {
 		known := b.env.knownProviders(conf, r.config.Roles.Providers)
@@ -45,6 +47,25 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 		sayUnused(b.env.Stderr, r.config.Roles, assigned.Flags())
 	}
 	return outcome, errors.Join(err, tools.Close())
+}
+
+// scriptTools makes the tools of the run's script. Of the configuration they take the
+// checks and the setup before them.
+func (b *bench) scriptTools(config engine.Config, await func(context.Context, []string)) (*host.Tools, error) {
+	return host.New(host.Config{
+		Repo: b.Repo, Frozen: b.frozen, Run: b.run, Dir: filepath.Join(b.run.Dir, "script"),
+		Identity: b.owner.View().Identity, View: b.owner.View, Sandbox: b.sandbox, Lander: b.lander(), Cores: b.deps.Cores,
+		Engine: config, Await: await,
+		Author: func() (landing.Author, error) { return b.commitAuthor(landing.StyleRequest{}) },
+		// A run that an agent started may do much, but not move the user's branches.
+		MayLand: func() error {
+			err := b.personal("landing")
+			if _, agent := errors.AsType[*AgentError](err); agent {
+				return script.Refuse(script.CodePolicy, "land: %v", err)
+			}
+			return err
+		},
+	})
 }
 
 // thrownBy is an error as a run keeps it, back in the form of a script's.

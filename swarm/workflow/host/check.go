@@ -1,4 +1,4 @@
-package cli
+package host
 
 import (
 	"context"
@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"agentswarm/internal/statefile"
+	"agentswarm/internal/termtext"
 	"agentswarm/merge"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/nearest"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/script/repository"
@@ -23,9 +25,9 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// maxCheckOutput is how much of each stream of a check a script is given: the
+// MaxCheckOutput is how much of each stream of a check a script is given: the
 // end of it.
-const maxCheckOutput = 64 << 10
+const MaxCheckOutput = 64 << 10
 
 // errCheckTime is the cause of a check that took longer than the script allows.
 var errCheckTime = errors.New("the check took too long")
@@ -42,14 +44,14 @@ type checkRun struct {
 
 // Check runs a check on a commit. One that does not exit with 0 is
 // an outcome, and no error; so is one that took too long.
-func (t *scriptTools) Check(ctx context.Context, r workflow.CheckRequest) (*script.CheckResult, error) {
+func (t *Tools) Check(ctx context.Context, r workflow.CheckRequest) (*script.CheckResult, error) {
 	switch {
-	case len(r.Argv) > 0 && !t.bench.sandbox.Walled():
-		return nil, scriptError(script.CodePolicy,
+	case len(r.Argv) > 0 && !t.config.Sandbox.Walled():
+		return nil, script.Refuse(script.CodePolicy,
 			"check: a command of a script runs only in a sandbox, and there is none here; "+
 				"put it under [checks] in the configuration and give its name")
 	case r.MS < 0:
-		return nil, scriptError(script.CodeOption, "check: timeout is %d; want milliseconds, or 0 for none", r.MS)
+		return nil, script.Refuse(script.CodeOption, "check: timeout is %d; want milliseconds, or 0 for none", r.MS)
 	}
 	run := checkRun{name: r.Name, argv: r.Argv, limit: time.Duration(r.MS) * time.Millisecond}
 	if len(r.Argv) > 0 {
@@ -59,51 +61,50 @@ func (t *scriptTools) Check(ctx context.Context, r workflow.CheckRequest) (*scri
 	}
 	commit := git.Hash(r.Commit)
 	if _, there, err := t.TreeOf(ctx, commit); err != nil || !there {
-		return nil, repository.OrUnknown(err, "check: %q is not a commit of this repository", clipped(r.Commit))
+		return nil, repository.OrUnknown(err, "check: %q is not a commit of this repository", script.Clip(r.Commit))
 	}
 	run.commit = commit
 	return t.check(ctx, run)
 }
 
 // known refuses the name of a check that is not configured.
-func (t *scriptTools) known(verb, name string) error {
-	if _, ok := t.config.Checks[name]; ok {
+func (t *Tools) known(verb, name string) error {
+	if _, ok := t.config.Engine.Checks[name]; ok {
 		return nil
 	}
-	names := slices.Sorted(maps.Keys(t.config.Checks))
-	hint := didYouMean(name, names)
+	names := slices.Sorted(maps.Keys(t.config.Engine.Checks))
+	hint := nearest.DidYouMean(name, names)
 	switch {
 	case hint != "":
 	case len(names) == 0:
 		hint = "; the configuration has no table [checks]"
 	default:
-		hint = "; the checks are " + listed(names, 10)
+		hint = "; the checks are " + termtext.List(names, 10)
 	}
-	return scriptError(script.CodeUnknown, "%s: there is no check %q%s", verb, clipped(name), hint)
+	return script.Refuse(script.CodeUnknown, "%s: there is no check %q%s", verb, script.Clip(name), hint)
 }
 
 // check runs a check in a workspace of its own, after the setup, at most one a
 // core.
-func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.CheckResult, err error) {
+func (t *Tools) check(ctx context.Context, r checkRun) (result *script.CheckResult, err error) {
 	if err := t.cores.Acquire(ctx, 1); err != nil {
 		return nil, context.Cause(ctx)
 	}
 	defer t.cores.Release(1)
-	b := t.bench
 	name := t.checkName(time.Now())
-	kept, scratch := filepath.Join(b.run.Dir, "checks", name), t.scratch("check")
+	kept, scratch := filepath.Join(t.config.Run.Dir, "checks", name), t.scratch("check")
 	if err := os.MkdirAll(kept, 0o700); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	onto, env := git.Hash(b.owner.View().Identity.Base.Commit), []string(nil)
+	onto, env := git.Hash(t.base.Commit), []string(nil)
 	if r.landing != nil {
 		onto = r.landing.Onto
 		if env, err = lander.CheckEnv(ctx, r.landing.Quarantine, onto, r.commit, kept); err != nil {
 			return nil, err
 		}
 	}
-	err = b.sandbox.InSpace(ctx, lander.SpaceRequest{
+	err = t.config.Sandbox.InSpace(ctx, lander.SpaceRequest{
 		Step: engine.CheckStep, Name: name, Commit: r.commit, Onto: onto,
 		Saved: filepath.Join(scratch, "index"), Kept: kept, Env: env,
 	}, func(s *isolation.Space) error {
@@ -114,7 +115,7 @@ func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.Che
 		return err
 	})
 	if lacks, ok := errors.AsType[*merge.ModuleError](err); ok {
-		return nil, scriptError("", "check %s: %v", r.name, lacks)
+		return nil, script.Refuse("", "check %s: %v", r.name, lacks)
 	}
 	if err != nil {
 		return nil, err
@@ -124,16 +125,16 @@ func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.Che
 
 // checkName is what nothing of this run is called, under other owners either:
 // two checks that begin at once may be told the same time.
-func (t *scriptTools) checkName(now time.Time) string {
+func (t *Tools) checkName(now time.Time) string {
 	return fmt.Sprintf("check.%d.%d", now.UnixNano(), t.made.Add(1))
 }
 
 // prepare runs the setup, without which a check would say nothing of the work.
-func (t *scriptTools) prepare(ctx context.Context, s *isolation.Space, name, out string) error {
-	if t.config.Setup == "" {
+func (t *Tools) prepare(ctx context.Context, s *isolation.Space, name, out string) error {
+	if t.config.Engine.Setup == "" {
 		return nil
 	}
-	exit, err := s.Shell(ctx, t.config.Setup, out)
+	exit, err := s.Shell(ctx, t.config.Engine.Setup, out)
 	if err != nil || exit.Reason == proc.Exited && exit.Code == 0 {
 		return err
 	}
@@ -141,11 +142,11 @@ func (t *scriptTools) prepare(ctx context.Context, s *isolation.Space, name, out
 	if err != nil {
 		return err
 	}
-	return scriptError("", "check %s: setup: %s: %s", name, exit.Words(), strings.TrimSpace(last))
+	return script.Refuse("", "check %s: setup: %s: %s", name, exit.Words(), strings.TrimSpace(last))
 }
 
 // carryOut runs the check itself, within its time.
-func (t *scriptTools) carryOut(ctx context.Context, s *isolation.Space, r checkRun, out string) (*script.CheckResult, error) {
+func (t *Tools) carryOut(ctx context.Context, s *isolation.Space, r checkRun, out string) (*script.CheckResult, error) {
 	limited := ctx
 	if r.limit > 0 {
 		var cancel context.CancelFunc
@@ -154,7 +155,7 @@ func (t *scriptTools) carryOut(ctx context.Context, s *isolation.Space, r checkR
 	}
 	argv := r.argv
 	if argv == nil {
-		argv = engine.ShellCommand(t.config.Checks[r.name])
+		argv = engine.ShellCommand(t.config.Engine.Checks[r.name])
 	}
 	exit, err := s.Run(limited, argv, out)
 	late := errors.Is(err, errCheckTime)
@@ -165,17 +166,17 @@ func (t *scriptTools) carryOut(ctx context.Context, s *isolation.Space, r checkR
 	if !late && exit.Reason == proc.Exited {
 		result.ExitCode = exit.Code
 	}
-	if result.Stdout, err = statefile.TailText(out+".out", maxCheckOutput); err != nil {
+	if result.Stdout, err = statefile.TailText(out+".out", MaxCheckOutput); err != nil {
 		return nil, err
 	}
-	if result.Stderr, err = statefile.TailText(out+".err", maxCheckOutput); err != nil {
+	if result.Stderr, err = statefile.TailText(out+".err", MaxCheckOutput); err != nil {
 		return nil, err
 	}
 	switch {
 	case late:
-		result.Stderr += fmt.Sprintf("%s: stopped after %s\n", program, r.limit)
+		result.Stderr += fmt.Sprintf("swarm: stopped after %s\n", r.limit)
 	case exit.Reason != proc.Exited:
-		result.Stderr += fmt.Sprintf("%s: %s\n", program, exit.Words())
+		result.Stderr += fmt.Sprintf("swarm: %s\n", exit.Words())
 	}
 	return result, nil
 }

@@ -1,12 +1,12 @@
-package cli
+package host
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"agentswarm/merge"
-	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/refusal"
 	"agentswarm/swarm/script"
@@ -23,8 +23,7 @@ import (
 // A landing that an earlier owner of the run began is found by its key. One
 // that happened is told and not made again; one that was given up, or undone
 // since, is made anew.
-func (t *scriptTools) Land(ctx context.Context, r workflow.LandRequest) (*script.Landing, error) {
-	b := t.bench
+func (t *Tools) Land(ctx context.Context, r workflow.LandRequest) (*script.Landing, error) {
 	if err := t.landable(ctx, r); err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func (t *scriptTools) Land(ctx context.Context, r workflow.LandRequest) (*script
 	}
 	defer t.landing.Release(1)
 	t.awaitSubjects(ctx, r.Patches)
-	author, err := b.commitAuthor(landing.StyleRequest{})
+	author, err := t.config.Author()
 	if err != nil {
 		return nil, err
 	}
@@ -46,18 +45,18 @@ func (t *scriptTools) Land(ctx context.Context, r workflow.LandRequest) (*script
 			return t.verify(ctx, r.Verify, target)
 		}
 	}
-	out, err := b.lander().LandTogether(ctx, request)
+	out, err := t.config.Lander.LandTogether(ctx, request)
 	if _, refused := errors.AsType[*refusal.Error](err); refused && r.Into == "" {
-		return nil, scriptError(script.CodeOption, "land: no branch is checked out here; say which one is meant with into")
+		return nil, script.Refuse(script.CodeOption, "land: no branch is checked out here; say which one is meant with into")
 	} else if refused {
-		return nil, scriptError(script.CodeOption, "land: into is %q, which is not a name that a branch can have", clipped(r.Into))
+		return nil, script.Refuse(script.CodeOption, "land: into is %q, which is not a name that a branch can have", script.Clip(r.Into))
 	}
 	if err != nil {
 		return nil, err
 	}
 	landed := &script.Landing{
 		Landed: out.Landed, Ref: out.Ref, Commit: out.Commit, Applied: []string{}, Verified: out.Verified, Reason: out.Reason,
-		Conflicts: landingConflicts(b.owner.View(), r.Patches, out.Conflicts),
+		Conflicts: landingConflicts(t.config.View(), r.Patches, out.Conflicts),
 	}
 	if out.Landed {
 		landed.Applied = commitsOf(r.Patches)
@@ -65,18 +64,21 @@ func (t *scriptTools) Land(ctx context.Context, r workflow.LandRequest) (*script
 	return landed, nil
 }
 
+// subjectTime is how long a landing of a script waits for the subjects of its commits.
+const subjectTime = 2 * time.Minute
+
 // awaitSubjects waits until it is known what the commits of patches are to be
 // called.
-func (t *scriptTools) awaitSubjects(ctx context.Context, patches []workflow.Patch) {
+func (t *Tools) awaitSubjects(ctx context.Context, patches []workflow.Patch) {
 	ctx, cancel := context.WithTimeout(ctx, subjectTime)
 	defer cancel()
-	t.await(ctx, commitsOf(patches))
+	t.config.Await(ctx, commitsOf(patches))
 }
 
 // landable refuses a landing that nothing could come of.
-func (t *scriptTools) landable(ctx context.Context, r workflow.LandRequest) error {
+func (t *Tools) landable(ctx context.Context, r workflow.LandRequest) error {
 	if len(r.Patches) == 0 {
-		return scriptError(script.CodeOption, "land: no patches are given")
+		return script.Refuse(script.CodeOption, "land: no patches are given")
 	}
 	if err := t.mergeable(ctx, "land", r.Patches); err != nil {
 		return err
@@ -84,7 +86,7 @@ func (t *scriptTools) landable(ctx context.Context, r workflow.LandRequest) erro
 	seen := map[task.ID]bool{}
 	for _, p := range r.Patches {
 		if seen[p.Agent] {
-			return scriptError(script.CodeOption, "land: two patches of %s are named, of which each is all of its work", p.Agent)
+			return script.Refuse(script.CodeOption, "land: two patches of %s are named, of which each is all of its work", p.Agent)
 		}
 		seen[p.Agent] = true
 	}
@@ -93,19 +95,12 @@ func (t *scriptTools) landable(ctx context.Context, r workflow.LandRequest) erro
 			return err
 		}
 	}
-	// A run that an agent started may do much, but not move the user's
-	// branches.
-	err := t.bench.personal("landing")
-	var agent *AgentError
-	if errors.As(err, &agent) {
-		return scriptError(script.CodePolicy, "land: %v", err)
-	}
-	return err
+	return t.config.MayLand()
 }
 
 // verify runs a configured check on the result of a landing. It returns why the check
 // failed; empty: it passed.
-func (t *scriptTools) verify(ctx context.Context, name string, target lander.CheckTarget) (failed string, err error) {
+func (t *Tools) verify(ctx context.Context, name string, target lander.CheckTarget) (failed string, err error) {
 	result, err := t.check(ctx, checkRun{name: name, commit: target.Commit, landing: &target})
 	if err != nil || result.OK {
 		return "", err
@@ -126,7 +121,7 @@ func commitsOf(patches []workflow.Patch) []string {
 func landingConflicts(v *store.View, patches []workflow.Patch, all []merge.Conflict) []script.Conflict {
 	commits := map[string]string{}
 	for _, a := range v.Agents {
-		if p := patchOf(a); p != nil {
+		if p := a.Patch(); p != nil {
 			commits[string(a.ID)] = p.Commit
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package host
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 )
 
 // Evidence is what is known of the work of an agent that has ended.
-func (t *scriptTools) Evidence(ctx context.Context, r workflow.EvidenceRequest) (*workflow.Evidence, error) {
-	request := reviewer.EvidenceRequest{Config: t.config, Result: r.Result, From: git.Hash(r.Base), To: git.Hash(r.Base), Store: t.Store, Repo: t.bench.Repo}
+func (t *Tools) Evidence(ctx context.Context, r workflow.EvidenceRequest) (*workflow.Evidence, error) {
+	request := reviewer.EvidenceRequest{Config: t.config.Engine, Result: r.Result, From: git.Hash(r.Base), To: git.Hash(r.Base), Store: t.Store, Repo: t.config.Repo}
 	patch := r.Result.Done().Patch
 	if patch != nil {
 		request.From, request.To, request.Modules = git.Hash(patch.Base), git.Hash(patch.Commit), patch.Modules

@@ -1,4 +1,4 @@
-package cli
+package host
 
 import (
 	"context"
@@ -18,24 +18,22 @@ import (
 //
 // Whoever merges and when has no part in the commits, so that the same patches
 // give the same ones again.
-func (t *scriptTools) Merge(ctx context.Context, r workflow.MergeRequest) (*script.Merged, error) {
-	b := t.bench
+func (t *Tools) Merge(ctx context.Context, r workflow.MergeRequest) (*script.Merged, error) {
 	if err := t.mergeable(ctx, "merge", r.Patches); err != nil {
 		return nil, err
 	}
 	onto := git.Hash(r.Onto)
 	if _, there, err := t.TreeOf(ctx, onto); err != nil || !there {
-		return nil, repository.OrUnknown(err, "merge: onto %q is not a commit of this repository", clipped(r.Onto))
+		return nil, repository.OrUnknown(err, "merge: onto %q is not a commit of this repository", script.Clip(r.Onto))
 	}
-	ld := b.lander()
 	request := lander.CombineRequest{
 		Onto: onto, Committer: git.Swarm(t.when), Objects: t.scratch("merge"),
-		Ref: func(commit git.Hash) string { return captureref.Merged(b.run.ID, commit) },
+		Ref: func(commit git.Hash) string { return captureref.Merged(t.config.Run.ID, commit) },
 	}
 	for _, p := range r.Patches {
-		request.Patches = append(request.Patches, ld.PlainPatch(p.Commit, p.Agent, p.Patch))
+		request.Patches = append(request.Patches, t.config.Lander.PlainPatch(p.Commit, p.Agent, p.Patch))
 	}
-	out, err := ld.Combine(ctx, request)
+	out, err := t.config.Lander.Combine(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -45,11 +43,11 @@ func (t *scriptTools) Merge(ctx context.Context, r workflow.MergeRequest) (*scri
 }
 
 // mergeable refuses a list of patches that cannot be merged.
-func (t *scriptTools) mergeable(ctx context.Context, verb string, patches []workflow.Patch) error {
+func (t *Tools) mergeable(ctx context.Context, verb string, patches []workflow.Patch) error {
 	seen := map[string]bool{}
 	for _, p := range patches {
 		if seen[p.Commit] {
-			return scriptError(script.CodeOption, "%s: patch %s of %s is named twice", verb, git10(p.Commit), p.Agent)
+			return script.Refuse(script.CodeOption, "%s: patch %s of %s is named twice", verb, git.Hash(p.Commit).Short(), p.Agent)
 		}
 		seen[p.Commit] = true
 		if err := t.Lost(ctx, p.Patch); err != nil {
