@@ -159,3 +159,26 @@ func TestRunWatch(t *testing.T) {
 	g.sees("completed")
 	g.ends(0)
 }
+
+// TestNoticeAbovePicture: a warning of a run stays on the screen above its picture,
+// which leaves no earlier rows behind.
+func TestNoticeAbovePicture(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	y.env = append(y.env, "SIGNALS="+y.dir, "PASSPHRASE=x")
+	g := y.watches(24, 80, "run", "--each", "pkg/*/", "--", "sh", "-c", `case $SWARM_ITEM in
+*p0*) until test -e "$SIGNALS/fail"; do sleep 0.1; done; echo "PASSPHRASE is not set" >&2; exit 1 ;;
+*) until test -e "$SIGNALS/end"; do sleep 0.1; done ;;
+esac`)
+	g.awaits("3 running")
+	y.write("fail", "")
+	g.awaits("1 failed, 2 running")
+	y.write("end", "")
+	g.ends(3)
+	shown := g.looks()
+	for _, once := range []string{"names PASSPHRASE", "]  3/3", "/3  "} {
+		if n := strings.Count(shown, once); n != 1 {
+			t.Errorf("%q is on the screen %d times, want once:\n%s", once, n, shown)
+		}
+	}
+}

@@ -35,7 +35,7 @@ func Suggest(role string, beside Offer, offers []Offer) (Offer, bool) {
 		is := o.Price.weight()
 		switch role {
 		case Smol:
-			// What costs nothing by a table may run on this machine, and is slow there.
+			// A model without a price may run on this machine, and is slow there.
 			return !(is > 0 && is <= base/2)
 		case Slow:
 			return !(is > base && is < most*base)

@@ -67,7 +67,7 @@ type filteringApart struct {
 }
 
 // filterApart has the filters of a checkout write their files, behind walls.
-// What they do to others is seen by nobody but those who work on that commit.
+// Only agents on that commit see changes that filters make to other files.
 func (t *Trees) filterApart(ctx context.Context, f filteringApart) (err error) {
 	q, err := t.Frozen.Quarantine(f.scratch)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *staging) rewrite(ctx context.Context, paths []string) error {
 	if err := s.lendLFS(); err != nil {
 		return err
 	}
-	// What is there already, and as old as the index says, is left as it is.
+	// A file that is as old as the index says is left as it is.
 	root, err := os.OpenRoot(s.scratch)
 	if err != nil {
 		return err

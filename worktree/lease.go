@@ -104,7 +104,7 @@ func (t *Trees) registerOnce(ctx context.Context, w *workspace.Workspace) (err e
 			return errors.Join(err, context.Cause(ctx))
 		case <-time.After(gap):
 		}
-		// What the failed try left would be in the way of the next one.
+		// Files of the failed try would be in the way of the next one.
 		if err := errors.Join(t.remains(w), os.Mkdir(w.Dir, 0o700)); err != nil {
 			return err
 		}

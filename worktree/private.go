@@ -18,7 +18,7 @@ import (
 )
 
 // leasePrivate fills the folder of a workspace that has a git dir of its own.
-// Nothing of the repository is touched.
+// The repository is not touched.
 func (t *Trees) leasePrivate(ctx context.Context, w *workspace.Workspace) (err error) {
 	if err := t.mountPoint(w); err != nil {
 		return err

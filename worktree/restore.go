@@ -275,7 +275,7 @@ func (r *restoring) stageWork(ctx context.Context) error {
 	if r.Workspace.Kind() == workspace.Overlay {
 		return nil // the index is that of all: what is placed says it
 	}
-	// What lies outside of a sparse checkout is kept where it is not there.
+	// Git keeps entries outside of a sparse checkout that have no file.
 	// These are gone, and a capture must see it.
 	return run(r.Workspace.Index, gone.String(), "--no-skip-worktree", "--stdin")
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // arith is what an arithmetic expression comes to, and whether that is known.
-// What it assigns is assigned.
+// It carries out the assignments of the expression.
 func (s *scope) arith(x syntax.ArithmExpr) (int64, bool) {
 	if !s.step(1) {
 		return 0, false

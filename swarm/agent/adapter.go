@@ -29,7 +29,7 @@ type Request struct {
 	// own.
 	Command []string
 
-	// What follows is for kinds that are no command.
+	// The fields below are for kinds that are no command.
 
 	// System is said to the agent before anything else, after its own words.
 	System string

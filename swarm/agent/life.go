@@ -54,7 +54,7 @@ type Life struct {
 	// answers by the line. Where it is nil every action is denied.
 	Ask func(*event.Asked)
 	// Refuse is called with each answer of an agent that can be asked again.
-	// What it returns is what the agent is asked then; nothing takes the
+	// The agent is asked the text that it returns; empty accepts the
 	// answer. Where it is nil every answer is taken.
 	Refuse func(*event.Answered) (again string)
 	// Observe sees each event as it is read, but not what tools are given and
@@ -201,7 +201,7 @@ func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind,
 	}
 	switch {
 	case stands:
-		// Nothing that came after it was about the task.
+		// No later output was about the task.
 	case o.Exit.Signal != "":
 		return false, task.Killed, "ended by " + o.Exit.Signal
 	case o.Error != nil:

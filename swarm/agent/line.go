@@ -12,7 +12,7 @@ import (
 
 // Line is the open line to a running agent: its stdin, where that is kept
 // open, or its terminal. Its methods may be called from several goroutines.
-// What a reader calls may be called of nil, the line to an agent whose output
+// The methods for readers may be called of nil, the line to an agent whose output
 // is read again.
 type Line struct {
 	launch   Launch

@@ -246,7 +246,7 @@ func (c *composing) hidden() []string {
 	}
 	all = slices.Concat(all, c.Sockets, c.Hide)
 	return slices.DeleteFunc(all, func(path string) bool {
-		// What somebody put into a variable must not take the workspace away.
+		// The value of a variable must not take the workspace away.
 		return path == "" || covers(path, c.Home) && !slices.Contains(c.Hide, path)
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What Landlock is asked to watch. It says nothing of running files, which
-// does not need to read them, nor of looking at names.
+// The rights that Landlock watches. They leave out running files, which
+// needs no reading, and looking at names.
 const (
 	reads = unix.LANDLOCK_ACCESS_FS_READ_FILE
 	// onFile are the writes that a rule for a file may allow.

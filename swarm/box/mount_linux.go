@@ -145,7 +145,7 @@ func detachOne(p Piece) (made piece, err error) {
 		if p.From != "" {
 			shown = p.From
 		}
-		// What its user cannot reach is as good as not there.
+		// A path that its user cannot reach counts as missing.
 		if _, err := os.Stat(shown); err != nil {
 			return made, nil
 		}

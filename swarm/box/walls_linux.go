@@ -52,7 +52,7 @@ func Enter(w Walls) error {
 	if w.Rung == None {
 		return nil
 	}
-	// What this process was given by mistake, the agent does not inherit.
+	// The agent does not inherit descriptors that this process got by mistake.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil && w.Rung.Namespaces() {
 		return fmt.Errorf("keep descriptors: %w", err)
 	}

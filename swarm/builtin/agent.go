@@ -274,7 +274,7 @@ func (a *agent) request(form *form) *model.Request {
 		Shared: a.head.Shared, Own: a.head.Own, Tools: a.head.Tools, Messages: a.conversation,
 		CacheKey: a.head.cacheKey(), Without: a.without,
 	}
-	// Who is held to a schema begins anew, and cannot go on in the middle. Where
+	// An agent with a schema begins anew, and cannot go on in the middle. Where
 	// tools carry the schema they stay what they are: they are part of the prefix.
 	if form != nil && (a.begun == "" || a.o.Endpoint.API == model.Anthropic) {
 		r.Schema, r.Must = form.raw, form.must

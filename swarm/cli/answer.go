@@ -213,7 +213,7 @@ func (p *place) give(ctx context.Context, q waiting.Question, answer *control.An
 		return err
 	}
 	err = carried(client.Ask(ctx, answer))
-	// What the file says of it counts less than that its owner has it open.
+	// The owner of the run knows better than its file whether it is open.
 	unseen := &inbox.OtherError{ID: q.ID, Unseen: true}
 	if q.Doubt != nil && codeOf(err) == CodeUsage && err.Error() != unseen.Error() {
 		err = q.Doubt

@@ -378,7 +378,7 @@ func canonical(f cli.Flag, g given) (string, error) {
 		}
 		want = "a whole number"
 	case *cli.Float64Flag:
-		// What is too small to be told from 0 would mean what 0 does.
+		// A number that rounds to 0 would mean the same as 0.
 		if x, err := strconv.ParseFloat(g.value, 64); err == nil && (x != 0 || config.IsZero(g.value)) {
 			return g.value, nil
 		}

@@ -207,11 +207,23 @@ func (env Env) personal(what string) error {
 	return &AgentError{What: what, Why: policy.InsideAgent}
 }
 
-// personal is the same for an agent of a run of this repository only.
+// personal is the same for an agent of a run of this repository only. In no
+// repository it holds for the agents of all.
 func (p *place) personal(what string) error {
-	why, err := policy.FromAgent(p.State, p.env.Getenv)
+	why, err := p.fromAgent()
 	if why != "" {
 		return &AgentError{What: what, Why: why}
 	}
 	return err
+}
+
+func (p *place) fromAgent() (why string, err error) {
+	if p.State != nil {
+		return policy.FromAgent(p.State, p.env.Getenv)
+	}
+	root, err := store.Root(p.env.Getenv)
+	if err != nil {
+		return "", err
+	}
+	return policy.FromAnyAgent(root, p.env.Getenv)
 }

@@ -57,6 +57,7 @@ type bench struct {
 	sandbox   *isolation.Executor
 	snapshots atomic.Bool // a person chose confined = "snapshot" while the run went on
 	deps      engine.Deps
+	notices   *notices               // the warnings of the run
 	contact   contact                // how a person is reached while agents work
 	agents    map[string]*agent.Spec // as they are recorded with the run
 }
@@ -65,7 +66,7 @@ type bench struct {
 // owns.
 func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (*bench, error) {
 	p.keep()
-	b := &bench{place: *p, run: run, owner: owner}
+	b := &bench{place: *p, run: run, owner: owner, notices: &notices{w: p.env.Stderr}}
 	recorded, err := latestConfig(owner.View())
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Memory:  p.env.admission(),
 		Version: p.env.machine().VersionOf,
 		Environ: p.env.Environ, PassEnv: b.sandbox.Settings.PassEnv, Root: p.Root(), Cores: runtime.NumCPU(),
-		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },
+		Now: time.Now, Warn: b.notices.say,
 	}
 	b.deps.Joiner, b.deps.Prompts = b.lander(), newMemories(ctx, b)
 	return b, b.judgeActions(ctx, self)

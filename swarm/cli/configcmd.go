@@ -120,7 +120,7 @@ func configShowAction(c *cli.Context, env Env) error {
 	if c.Bool("origin") && c.Bool("json") {
 		return usagef("config show: --json says where each key comes from; leave --origin out")
 	}
-	p, err := openPlace(c, env)
+	p, err := openConfigPlace(c, env)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func checkConfigFile(dir, name string) checkedConfig {
 // that paths open nothing. A variable is looked at only if something is wrong
 // with it.
 func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
-	p, err := openPlace(c, env)
+	p, err := openConfigPlace(c, env)
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +323,10 @@ func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
 
 // checkTogether notes of each file what is wrong only with others, or here.
 func (p *place) checkTogether(conf *config.Config, all []checkedConfig) {
-	wrong := conf.Misplaced(isolation.Surroundings(&p.Project))
+	var wrong []*config.Error
+	if p.Repo != nil {
+		wrong = conf.Misplaced(isolation.Surroundings(&p.Project))
+	}
 	var unknown *config.UnknownAgentError
 	if _, err := conf.Agent(""); conf.DefaultAgent != "" && errors.As(err, &unknown) {
 		wrong = append(wrong, &config.Error{

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/project"
+	"agentswarm/worktree/git"
 )
 
 // fileFlags choose a configuration file; without a flag it is the user's own.
@@ -72,6 +74,19 @@ Examples:
 	}
 }
 
+// openConfigPlace is openPlace for commands that also work in no repository: the
+// user has a configuration anywhere.
+func openConfigPlace(c *cli.Context, env Env) (*place, error) {
+	p, err := openPlace(c, env)
+	var none *git.NotRepoError
+	if !errors.As(err, &none) || c.Bool("local") || c.Bool("project") {
+		return p, err
+	}
+	p = withoutProject(env)
+	p.Dir = invoked(c).dir
+	return p, nil
+}
+
 // chosenFile is the configuration file that the flags of a command name.
 func (p *place) chosenFile(c *cli.Context) (project.ConfigFile, error) {
 	layer := config.User
@@ -110,7 +125,7 @@ func configPathAction(c *cli.Context, env Env) error {
 	if _, err := arguments(c, 0, 0); err != nil {
 		return err
 	}
-	p, err := openPlace(c, env)
+	p, err := openConfigPlace(c, env)
 	if err != nil {
 		return err
 	}
@@ -146,7 +161,7 @@ func configEditAction(c *cli.Context, env Env) error {
 	if _, err := arguments(c, 0, 0); err != nil {
 		return err
 	}
-	p, err := openPlace(c, env)
+	p, err := openConfigPlace(c, env)
 	if err != nil {
 		return err
 	}
@@ -217,7 +232,7 @@ func configSetAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	p, err := openPlace(c, env)
+	p, err := openConfigPlace(c, env)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,9 @@ import (
 // counter is where the owner of a run takes answers from the person at its
 // own terminal: in front of it the desk, behind it what answers.
 type counter struct {
-	desk *desk
-	give func(context.Context, control.Request) error
+	desk    *desk
+	give    func(context.Context, control.Request) error
+	notices *notices
 }
 
 // closed tells whether there is nothing more to ask. Who has no counter does

@@ -82,7 +82,7 @@ func (d *desk) note(e event.Event, at time.Time) {
 
 // drop closes questions. The caller holds mu.
 func (d *desk) drop(which func(waiting.Question) bool) {
-	// What was handed out before stays as it is.
+	// Lists that were handed out before stay as they are.
 	d.open = slices.DeleteFunc(slices.Clone(d.open), which)
 }
 

@@ -121,7 +121,7 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
-	watch.Go(func() { b.showAt(watching, b.run, &counter{desk: desk, give: face.Carry}, since) })
+	watch.Go(func() { b.showAt(watching, b.run, &counter{desk: desk, give: face.Carry, notices: b.notices}, since) })
 	watch.Go(func() { b.notifyQuestions(watching, desk) })
 	unwatch := b.watchDisk(watching, r.config, e)
 	if r.script != nil {

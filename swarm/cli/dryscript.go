@@ -19,7 +19,7 @@ type plannedScript struct {
 	Phases      []string    `json:"phases,omitempty"`
 	Worst       worstObject `json:"worst"`
 
-	// What its calls may name.
+	// Names that its calls may use.
 	Agent  string   `json:"agent,omitempty"` // for calls that name none
 	Agents []string `json:"agents,omitempty"`
 	Checks []string `json:"checks,omitempty"`

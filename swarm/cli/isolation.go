@@ -100,7 +100,7 @@ func (p *place) readIsolationFlags(c *cli.Context, i *isolation.Settings) error 
 	if err != nil {
 		return flagError(c, "write", err)
 	}
-	// What a flag hides may be open by what a file says.
+	// A file may open a path that a flag hides.
 	i.Write = isolation.Union(i.Write, written)
 	if len(hidden) == 0 {
 		return nil

@@ -44,7 +44,7 @@ func (p *place) commitAuthor(said landing.StyleRequest) (landing.Author, error) 
 
 // printProgress prints a fact about a merge that goes on.
 func (b *bench) printProgress(p lander.Progress) {
-	fmt.Fprintf(b.env.Stderr, "%s: %s\n", program, progressText(p))
+	b.notices.say(progressText(p))
 }
 
 func progressText(p lander.Progress) string {

@@ -38,8 +38,9 @@ func newLogsCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "raw", Usage: "print the agents' own output, byte for byte"},
 			jsonFlag(),
 		}, selectorFlags()...),
-		Description: `Prints the output of the current attempt of each agent; of several, each line
-begins with its agent. With --json, one event a line. Times are exact to a second.
+		Description: `Prints the standard output of the current attempt of each agent; of several, each
+line begins with its agent. With --json, one event a line. Times are exact to a
+second.
 
 Examples:
   swarm logs a3
@@ -88,7 +89,33 @@ func logsAction(c *cli.Context, env Env) error {
 	if wrote := l.out.Flush(); err == nil {
 		err = wrote
 	}
+	if err == nil && !l.raw && !l.json {
+		l.saySilent(env.Stderr)
+	}
 	return err
+}
+
+// saySilent tells where the standard error is of agents that printed nothing else.
+func (l *logger) saySilent(w io.Writer) {
+	const most = 3
+	silent := 0
+	for _, s := range l.streams {
+		if s.attempt == 0 || s.round > 0 || s.at > 0 {
+			continue
+		}
+		if silent++; silent > most {
+			continue
+		}
+		file := filepath.Join(l.run.Attempt(s.id, s.attempt), "stderr")
+		if info, err := os.Lstat(file); err == nil && info.Size() > 0 {
+			fmt.Fprintf(w, "%s: nothing on standard output; its standard error is in %s\n", s.id, Printable(file))
+		} else {
+			fmt.Fprintf(w, "%s: no output\n", s.id)
+		}
+	}
+	if silent > most {
+		fmt.Fprintf(w, "and %s without output\n", Count(silent-most, "more agent", "more agents"))
+	}
 }
 
 // logger prints the output of agents.

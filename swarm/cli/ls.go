@@ -87,7 +87,7 @@ func (o listedObject) status() string {
 	if o.Reason == "" {
 		return o.Status
 	}
-	// What a script threw may be long; status has all of it.
+	// The error of a script may be long; status has all of it.
 	return o.Status + " (" + shortenEnd(Printable(o.Reason), whatWidth) + ")"
 }
 

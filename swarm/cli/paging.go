@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/pager"
+	"agentswarm/worktree/git"
 )
 
 // page shows the further output of the command in the pager of the user, where a
@@ -40,7 +41,13 @@ func (p *place) page(c *cli.Context) error {
 // system's; empty for none. The repository's own configuration does not count:
 // agents may be able to write to it, and the value is a command to run.
 func (p *place) ownSetting(ctx context.Context, section, name string) (string, error) {
-	settings, err := p.Repo.Settings(ctx)
+	list := func(ctx context.Context) ([]git.Setting, error) {
+		return git.New(p.env.Environ).SettingsAt(ctx, p.Dir)
+	}
+	if p.Repo != nil {
+		list = p.Repo.Settings
+	}
+	settings, err := list(ctx)
 	if err != nil {
 		return "", err
 	}

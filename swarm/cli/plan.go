@@ -209,7 +209,7 @@ func (pl *plan) times(c *cli.Context, conf *config.Config) error {
 func (p *place) pending(ctx context.Context, pl *plan) (err error) {
 	brought := pl.files
 	if pl.base.Kind == store.BaseRef && len(pl.lies) > 0 {
-		// What lies here may have come with HEAD, whatever the base has.
+		// A file here may have come with HEAD, whatever the base has.
 		here, err := p.FilesAt(ctx, "HEAD")
 		if err != nil {
 			return err

@@ -164,7 +164,7 @@ func (p *place) reconfigure(c *cli.Context, pl *plan) error {
 		return err
 	}
 	if o := pl.config.Roles; orders != nil {
-		// What was said at the start holds on; what is configured is as it is now.
+		// Flags of the start still hold; the configuration is read anew.
 		o.Role, o.Model, o.Models, o.Route, o.Phases = orders.Role, orders.Model, orders.Models, orders.Route, orders.Phases
 	}
 	p.sayNotes(pl)
@@ -185,7 +185,7 @@ func (p *place) trustResume(ctx context.Context, pl *plan) error {
 	if err := p.findPrograms(ctx, pl); err != nil {
 		return err
 	}
-	// What lies here may have come with a later commit than the base.
+	// A file here may have come with a later commit than the base.
 	here, err := p.FilesAt(ctx, "HEAD")
 	if err != nil {
 		return err

@@ -200,7 +200,7 @@ func (p *place) readLike(c *cli.Context, s *selection, told *retryWords) error {
 	}
 	for _, a := range s.named {
 		if task.Prompt(a.Call.Input) == "" {
-			return usagef("retry: %s is a command without a prompt: it cannot be told anything; leave --like out", a.ID)
+			return usagef("retry: %s is a command and takes no prompt; leave --like out", a.ID)
 		}
 		text, err := r.Like(example.named[0].ID, a.ID)
 		if err != nil {
@@ -229,7 +229,7 @@ func retryWishes(s *selection, words retryWords, fresh bool) ([]engine.RetryRequ
 		case len(a.Landings) > 0:
 			return nil, usagef("retry: the patch of %s has landed; undo that first", a.ID)
 		case feedback != "" && task.Prompt(a.Call.Input) == "":
-			return nil, usagef("retry: %s is a command without a prompt: it cannot be told anything; leave --feedback out", a.ID)
+			return nil, usagef("retry: %s is a command and takes no prompt; leave --feedback out", a.ID)
 		case task.Prompt(a.Call.Input) == "":
 			told = ""
 		}

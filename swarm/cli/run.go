@@ -275,7 +275,7 @@ func (p *place) begin(ctx context.Context, pl *plan) (*bench, error) {
 		err = b.bringAlong(ctx)
 	}
 	if err != nil {
-		// Nothing has run yet, so nobody would want to see or resume it.
+		// No agent has run yet, so nobody would want to see or resume it.
 		err = errors.Join(err, owner.Close())
 		_, removing := run.Remove(context.WithoutCancel(ctx))
 		return nil, errors.Join(err, removing)

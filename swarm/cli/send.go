@@ -143,9 +143,13 @@ func (s *selection) refuseEnded(addresses []string) error {
 	}
 	for _, a := range s.named {
 		if a.Result() != nil {
+			advice := fmt.Sprintf("start it again with the message: %s retry %s/%s --feedback TEXT", program, s.run.ID, a.ID)
+			if task.Prompt(a.Call.Input) == "" { // a retry takes no feedback for it
+				advice = fmt.Sprintf("start it again: %s retry %s/%s", program, s.run.ID, a.ID)
+			}
 			return &UsageError{
 				Text:   fmt.Sprintf("send: %s has ended: %s", a.ID, task.Word(a.Status)),
-				Advice: fmt.Sprintf("start it again with the message: %s retry %s/%s --feedback TEXT", program, s.run.ID, a.ID),
+				Advice: advice,
 			}
 		}
 	}

@@ -203,7 +203,7 @@ func printAgent(w io.Writer, term Terminal, o showObject) error {
 }
 
 // portrait is what is shown of an agent: lines of facts, then blocks of text.
-// What is empty is left out.
+// Empty facts are left out.
 type portrait struct {
 	strings.Builder
 	term Terminal // whose colors it has

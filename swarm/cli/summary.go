@@ -260,14 +260,19 @@ func (p *place) printSummary(run *store.Run, v *store.View, merged *lander.Repor
 		// and 3 notes with theirs, 7 lines of a merge with theirs: with the last
 		// line, that of the run and up to three of what is next they are 40.
 		last := "all of it: " + file
-		wraps := rowsOf([]string{last}, width) - 1 // it is to be copied: it is not cut
-		short, err := p.summary(v, merged, summarySize{
-			width: width, rows: max(1, 13-wraps), causes: 6, notes: 3, merged: 7, term: term,
-		})
+		size := summarySize{width: width, rows: 13, causes: 6, notes: 3, merged: 7, term: term}
+		short, err := p.summary(v, merged, size)
 		if err != nil {
 			return err
 		}
-		for i := range short {
+		end := append(slices.Clone(short[uncut(short, v):]), last)
+		if wraps := rowsOf(end, width) - len(end); wraps > 0 {
+			size.rows = max(1, size.rows-wraps)
+			if short, err = p.summary(v, merged, size); err != nil {
+				return err
+			}
+		}
+		for i := range uncut(short, v) {
 			if width > 0 && columns(short[i]) > width {
 				short[i] = shortenEnd(short[i], width)
 			}
@@ -281,6 +286,16 @@ func (p *place) printSummary(run *store.Run, v *store.View, merged *lander.Repor
 	}
 	_, err = io.WriteString(w, strings.Join(whole, "\n")+"\n")
 	return err
+}
+
+// uncut is where the part of a summary begins whose lines are not cut: the line of the
+// run, and commands that are to be copied.
+func uncut(lines []string, v *store.View) int {
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "run "+v.Identity.Run) })
+	if at < 0 {
+		return len(lines)
+	}
+	return at
 }
 
 // summarySize bounds the parts of a summary, in lines.
@@ -363,6 +378,9 @@ func rowsOf(lines []string, width int) int {
 func statusText(v *store.View) string {
 	if v.Reason == "" {
 		return string(v.Status)
+	}
+	if strings.HasPrefix(v.Reason, string(v.Status)+" ") {
+		return Printable(v.Reason)
 	}
 	return fmt.Sprintf("%s (%s)", v.Status, Printable(v.Reason))
 }

@@ -128,6 +128,26 @@ func TestSummaryIsShort(t *testing.T) {
 	}
 }
 
+// TestSummaryEndsWhole: the line of the run and the commands that follow it are not
+// cut, however narrow the terminal is.
+func TestSummaryEndsWhole(t *testing.T) {
+	t.Parallel()
+	v := ranWith(100)
+	v.Status, v.Reason = store.RunStopped, "stopped by Ctrl-C"
+	lines, _ := summaryOf(t, 40, v, nil)
+	text := strings.Join(lines, "\n")
+	for _, whole := range []string{
+		"\n" + endText(v, Terminal{}) + "\n", "stopped by Ctrl-C: ", "\nnext: swarm resume " + v.Identity.Run + "\n",
+	} {
+		if !strings.Contains(text, whole) {
+			t.Errorf("%q is not told whole:\n%s", whole, text)
+		}
+	}
+	if strings.Contains(text, "stopped (stopped") {
+		t.Errorf("the state is told twice:\n%s", text)
+	}
+}
+
 // TestSummaryOfFew holds that a short end of a run is told whole, and that no
 // file is made for it.
 func TestSummaryOfFew(t *testing.T) {

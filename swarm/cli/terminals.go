@@ -107,7 +107,7 @@ func (a *attached) run() error {
 		select {
 		case text, more := <-w.Output():
 			if !more {
-				// What the agent said last must arrive before the end does.
+				// The last output of the agent must arrive before the end does.
 				err := a.stream.Write(&control.End{Text: "it has ended"})
 				return errors.Join(err, a.hangUp(left))
 			}

@@ -174,7 +174,7 @@ func (p *place) pricesFor(ctx context.Context, recorded engine.Config) (ledger.P
 	}
 	then := (&roles.Prices{}).With(recorded.Prices)
 	now := table
-	// What is wrong with the configuration is for the commands that go by it.
+	// Commands that use the configuration report its mistakes.
 	if conf, err := p.config(ctx, "HEAD"); err == nil {
 		now = table.With(conf.Prices())
 	}

@@ -39,6 +39,9 @@ func (p *place) showAt(ctx context.Context, run *store.Run, at *counter, since t
 	if p.env.quiet {
 		w.progress.quiet, w.progress.term.Motion = true, false
 	}
+	if at != nil {
+		at.notices.above(w.progress)
+	}
 	if w.progress.Draws() {
 		w.activity, w.reviews = p.activity(run, id), reviewOf(w.view) == landing.ReviewAuto
 	}

@@ -21,7 +21,7 @@ var (
 	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 )
 
-// What stands in a command for the prompt, or for the file that holds it.
+// Placeholders of a command for the prompt, or for the file that holds it.
 const (
 	PromptPlaceholder     = "{prompt}"
 	PromptFilePlaceholder = "{prompt_file}"
@@ -131,7 +131,7 @@ func (d *definition) fill() {
 	if !a.PTY || d.has("input") {
 		return
 	}
-	// What a terminal takes in is typed by a person, not by us.
+	// A person types the input of a terminal.
 	a.Input = InputNone
 	if a.mentions(PromptPlaceholder) || a.mentions(PromptFilePlaceholder) {
 		a.Input = InputArg

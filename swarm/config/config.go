@@ -65,7 +65,7 @@ type Config struct {
 	IdleTimeout time.Duration // of one agent; 0: no limit
 	RunTimeout  time.Duration // of the whole run; 0: no limit
 
-	// What a run may spend in its life; 0: no limit.
+	// The budget of a run over its whole life; 0: no limit.
 	BudgetTokens int
 	BudgetUSD    float64
 	BudgetTime   time.Duration

@@ -13,7 +13,7 @@ import (
 	"agentswarm/internal/bytesize"
 )
 
-// What `swarm gc` keeps where no file says.
+// The limits of `swarm gc` that hold where no file sets them.
 const (
 	DefaultTrashAge  = 7 * day
 	DefaultTrashSize = 5 << 30

@@ -92,7 +92,7 @@ func (c *Config) agentSettings(name string, r SettingsRequest) []Setting {
 		s := Setting{
 			Table: table + ".env", Name: variable, Value: value, Origin: d.given["env."+variable],
 		}
-		// What is taken from the environment is not written here.
+		// A value of the environment is not written here.
 		from, taken := strings.CutPrefix(value, "$")
 		if !(taken && variableName().MatchString(from)) && value != "" && r.Secret(variable, value) {
 			s.Value, s.Hidden = nil, true

@@ -119,7 +119,7 @@ func ReadFile(layer Layer, path string) (_ Source, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	// A HOME that is no folder, such as /dev/null, holds none either.
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		// What a lost file said, such as what to hide, must not be lost in
+		// A lost file may have hidden paths from agents: that must not end in
 		// silence.
 		if _, err := os.Readlink(path); err == nil {
 			return Source{}, &Error{File: path, Reason: "is a link that leads nowhere"}

@@ -130,7 +130,7 @@ func AskFolder(run *store.Run, attempt string, getenv func(string) string) (stri
 			return "", err
 		}
 	}
-	// What an owner left that died is in the way.
+	// The folder of an owner that died is in the way.
 	if err := os.RemoveAll(own); err != nil {
 		return "", err
 	}

@@ -23,7 +23,7 @@ const (
 	verifyMerged  = `GOFLAGS= GOWORK=off go test -trimpath ./...`
 )
 
-// What `swarm run` and `swarm merge` exit with when it goes as planned: some
+// The exit codes of `swarm run` and `swarm merge` as planned: some
 // agents failed, and a patch conflicts.
 const (
 	exitDegraded = 3

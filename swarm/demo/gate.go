@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// What the gate says to an agent: one line, then nothing.
+// The answers of the gate to an agent: one line, then the end.
 const (
 	sayGo   = "go"
 	sayLate = "late "

@@ -122,7 +122,7 @@ func askedOf(c Config, r AssignRequest, input *task.TypedAgentInput) (a roles.As
 	spec := SpecOf(c, &bare)
 	a.Reads = spec.OnlyReads()
 	if spec.Model != "" {
-		// What stands in an agent's table is the name that its program knows.
+		// The table of an agent has the name that its program knows.
 		a.Own = roles.Spec{Model: spec.Model}
 	}
 	return a, nil

@@ -290,7 +290,7 @@ func (t *attempt) notStarted(ctx context.Context, err error) *ending {
 	var start *proc.StartError
 	if errors.As(err, &start) && start.Temporary && !t.last && t.rounds.n <= 1 {
 		end.retry = true
-		// What cannot be journaled ends the run, in run.
+		// An error of the journal ends the run, in run.
 		_ = t.journal(&event.Retried{
 			Agent: t.id, Attempt: t.n, Error: task.StartFailed, Reason: err.Error(),
 		})

@@ -273,7 +273,7 @@ func lostWork(d Deps, c Config, a *store.Agent, work *task.Work) {
 	}
 	var told agent.Outcome
 	told.Exit.StdoutBytes = info.Size()
-	// What cannot be read is not known to be spent.
+	// Usage that cannot be read counts as not spent.
 	_ = agent.Reread(adapter, spec, file, &told)
 	keptSession(d.Kinds[spec.Kind], d.Run.Attempt(a.ID, a.Attempt), &told)
 	if a.SpentBy < a.Attempt { // else it has been added already

@@ -126,7 +126,7 @@ func checkOptions(c Config, kinds map[string]agent.Kind, call *task.Call) error 
 		}
 	}
 	if call.OnTool != "" && spec.Input != agent.InputJSONL {
-		return fmt.Errorf("onTool: agent %q cannot be told what it may do: it has input = %q, not %q",
+		return fmt.Errorf("onTool: agent %q takes no answers about its actions: it has input = %q, not %q",
 			spec.Name, spec.Input, agent.InputJSONL)
 	}
 	return nil

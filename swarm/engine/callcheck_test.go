@@ -73,7 +73,7 @@ func TestCheckCall(t *testing.T) {
 	c.Agents["mine"].Input = agent.InputStdin
 	call := mine()
 	call.OnTool = "f"
-	if err := CheckCall(c, nil, call); err == nil || !strings.HasPrefix(err.Error(), `onTool: agent "mine" cannot be told`) {
+	if err := CheckCall(c, nil, call); err == nil || !strings.HasPrefix(err.Error(), `onTool: agent "mine" takes no answers`) {
 		t.Errorf("of an agent whose stdin ends: %v", err)
 	}
 }
@@ -121,30 +121,30 @@ func TestCheckChoices(t *testing.T) {
 		not  string // said of a kind that cannot
 		can  string // said of one that can
 	}{
-		{"model", func(c *task.Call) { c.Model = "a/b" }, "model: agent mine is a command; put its model into its command",
-			"model: agent mine is of the kind qwen, which cannot be told its model", ""},
-		{"effort", func(c *task.Call) { c.Effort = "low" }, "effort: agent mine is a command; put its effort into its command",
-			"effort: agent mine is of the kind qwen, which cannot be told its effort", ""},
-		{"thinking", func(c *task.Call) { c.MaxThinking = 2000 }, "max_thinking_tokens: agent mine is a command; put how many tokens it may think into its command",
-			"max_thinking_tokens: agent mine is of the kind qwen, which cannot be told how many tokens it may think", ""},
+		{"model", func(c *task.Call) { c.Model = "a/b" }, "model: agent mine is a command; put the model into its command",
+			"model: agent mine is of the kind qwen, which has no option for the model", ""},
+		{"effort", func(c *task.Call) { c.Effort = "low" }, "effort: agent mine is a command; put the effort into its command",
+			"effort: agent mine is of the kind qwen, which has no option for the effort", ""},
+		{"thinking", func(c *task.Call) { c.MaxThinking = 2000 }, "max_thinking_tokens: agent mine is a command; put the limit of thinking tokens into its command",
+			"max_thinking_tokens: agent mine is of the kind qwen, which has no option for the limit of thinking tokens", ""},
 		{"thinking of a script", func(c *task.Call) { c.MaxThinking, c.Script = 2000, true }, "maxThinkingTokens: ", "maxThinkingTokens: ", ""},
 		{"less than nothing", func(c *task.Call) { c.MaxThinking = -1 }, "max_thinking_tokens: -1", "max_thinking_tokens: -1", "max_thinking_tokens: -1 is below 0"},
-		{"tools", func(c *task.Call) { c.Tools = []string{"read", "bash"} }, "tools: agent mine is a command; put its tools into its command",
-			"tools: agent mine is of the kind qwen, which cannot be told its tools", ""},
-		{"read only", func(c *task.Call) { c.ReadOnly = true }, "read_only: agent mine is a command; put what keeps it from writing into its command",
-			"read_only: agent mine is of the kind qwen, which cannot be told what keeps it from writing", ""},
-		{"fork", func(c *task.Call) { c.Input = &task.ForkAgentInput{Parent: "a1", Prompt: "p"} }, "fork: agent mine is a command; put the conversation it continues into its command",
-			"fork: agent mine is of the kind qwen, which cannot be told the conversation it continues", ""},
+		{"tools", func(c *task.Call) { c.Tools = []string{"read", "bash"} }, "tools: agent mine is a command; put the list of tools into its command",
+			"tools: agent mine is of the kind qwen, which has no option for the list of tools", ""},
+		{"read only", func(c *task.Call) { c.ReadOnly = true }, "read_only: agent mine is a command; put the read-only mode into its command",
+			"read_only: agent mine is of the kind qwen, which has no option for the read-only mode", ""},
+		{"fork", func(c *task.Call) { c.Input = &task.ForkAgentInput{Parent: "a1", Prompt: "p"} }, "fork: agent mine is a command; put the conversation to continue into its command",
+			"fork: agent mine is of the kind qwen, which has no option for the conversation to continue", ""},
 		{"a flag for a model", func(c *task.Call) { c.Model = "--yolo" }, "model: \"--yolo\" is not a word", "model: \"--yolo\" is not a word", "model: \"--yolo\" is not a word without spaces that does not begin with -"},
 		{"an effort of two words", func(c *task.Call) { c.Effort = "a b" }, "effort: ", "effort: ", "effort: \"a b\" is not a word without spaces that does not begin with -"},
 		{"an unknown tool", func(c *task.Call) { c.Tools = []string{"read", "Fly"} }, "tools: ", "tools: ", `tools: there is no tool "Fly"; the tools are read, grep, `},
 		{"a tool by another name", func(c *task.Call) { c.Tools = []string{"read", "Bash"} }, "tools: ", "tools: ", `tools: "Bash" is written "bash" here`},
 		{"a part of a tool", func(c *task.Call) { c.Tools = []string{"bash(git log *)"} }, "tools: ", "tools: ",
-			"tools: agents of the kind pi cannot be told bash(git log *)"},
+			"tools: agents of the kind pi have no option for bash(git log *)"},
 		{"a tool that its kind has not", func(c *task.Call) { c.Tools = []string{"read", "WebSearch"} }, "tools: ", "tools: ",
-			"tools: agents of the kind pi cannot be told WebSearch"},
+			"tools: agents of the kind pi have no option for WebSearch"},
 		{"a tool taken away", func(c *task.Call) { c.Without = []string{"bash"} }, "disallowedTools: ", "disallowedTools: ",
-			"tools: agents of the kind pi cannot be told bash"},
+			"tools: agents of the kind pi have no option for bash"},
 		{"a reader that writes", func(c *task.Call) { c.ReadOnly, c.Tools = true, []string{"read", "edit"} }, "tools: agent mine is a command", "tools: agent mine is of the kind",
 			`tools: agent mine is read-only, and "edit" is not among ["read" "grep" "find" "ls"]`},
 	} {
@@ -161,7 +161,7 @@ func TestCheckChoices(t *testing.T) {
 	}
 	call := sh("true")
 	call.Model = "m"
-	if err := CheckCall(Config{}, kinds, call); err == nil || !strings.HasPrefix(err.Error(), "model: a command that comes with the call has none") {
+	if err := CheckCall(Config{}, kinds, call); err == nil || !strings.HasPrefix(err.Error(), "model: a command that comes with the call has no option for it") {
 		t.Errorf("CheckCall of a command after -- = %v", err)
 	}
 	c := Config{Agents: specs("mine", "true")}

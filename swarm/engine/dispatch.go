@@ -91,11 +91,11 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 		e.writers.end(try.id, try.n)
 		e.do(func(life context.Context) {
 			e.ended(life, a, end)
-			// Who waits for this one may not start what would fail like it.
+			// Calls that wait for it may not start if they would fail alike.
 			e.breakOff()
 			try.letGo()
 			if end.err == nil {
-				// What is not on disk may not be acted upon.
+				// A fact that is not on disk may not be acted upon.
 				end.err = e.broken
 			}
 		})

@@ -65,7 +65,7 @@ func below(spec *agent.Spec, readOnly bool) []string {
 	}
 }
 
-// effortOf says why an agent cannot be told an effort; empty where it can.
+// effortOf is why an agent does not take an effort; empty if it does.
 func effortOf(r FitRequest) string {
 	without := *r.Spec
 	without.Effort = ""
@@ -73,7 +73,7 @@ func effortOf(r FitRequest) string {
 	with.Effort = r.Options.Effort
 	switch {
 	case !r.Kind.Can.Effort:
-		return fmt.Sprintf("it cannot be told the effort %s", r.Options.Effort)
+		return fmt.Sprintf("it has no option for the effort %s", r.Options.Effort)
 	case r.Kind.Check == nil || r.Kind.Check(&without) != nil:
 		return ""
 	}

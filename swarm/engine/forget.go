@@ -16,7 +16,7 @@ import (
 
 // forget blanks what a model thought in what its agent's process has printed,
 // which has ended. The file stays as long as it was, with all else where it was.
-// What a command prints is its own.
+// The output of a command is not touched.
 func forget(kind, path string) error {
 	if kind == agent.KindCommand {
 		return nil

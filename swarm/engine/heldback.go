@@ -58,7 +58,7 @@ func (t *attempt) noteHeldOf(held []string, late bool, files ...string) {
 	case len(named) > 0:
 		note = "its output names " + someNames(named) + " of your environment, which agents do not get"
 	case len(held) > 0 && !late && size < saidMuch:
-		note = "agents do not get these variables of your environment: " + someNames(held)
+		note = "perhaps it needs a variable of your environment that agents do not get: " + someNames(held)
 	default:
 		return
 	}

@@ -231,7 +231,7 @@ func (t *attempt) rule(ctx context.Context, a ask.Action, guard bool) ask.Answer
 			return ask.Answer{Allow: true}
 		}
 		answer := ask.Answer{Reason: ruling.Reason + "; " + cmp.Or(r.Reason, "a person said no"), Instead: ruling.instead()}
-		if r.By == task.ByPerson && r.Reason != "" {
+		if inbox.HasOwnReason(r) {
 			answer.Instead = "" // the reason of the person holds
 		}
 		return answer

@@ -10,8 +10,8 @@ import (
 	"agentswarm/swarm/toolset"
 )
 
-// checkChoices refuses what the agent of a call is to use where its kind
-// cannot be told so, by the name of the option.
+// checkChoices refuses options of a call that the kind of its agent does not
+// have, by their names.
 func checkChoices(spec *agent.Spec, kinds map[string]agent.Kind, call *task.Call) error {
 	if err := checkWords(call.Options); err != nil {
 		return err
@@ -22,31 +22,31 @@ func checkChoices(spec *agent.Spec, kinds map[string]agent.Kind, call *task.Call
 		readOnly, thinking = "readOnly", "maxThinkingTokens"
 	}
 	for _, option := range []struct {
-		name, place string
-		set, can    bool
+		name, noun string
+		set, can   bool
 	}{
-		{"model", "its model", call.Model != "", kind.Can.Model},
-		{"effort", "its effort", call.Effort != "", kind.Can.Effort},
-		{thinking, "how many tokens it may think", call.MaxThinking != 0, kind.Can.Thinking},
-		{"tools", "its tools", len(call.Tools) > 0, kind.Can.Tools},
-		{"disallowedTools", "the tools it does not have", len(call.Without) > 0, kind.Can.Tools},
-		{readOnly, "what keeps it from writing", call.ReadOnly, kind.Can.ReadOnly},
-		{"fork", "the conversation it continues", fork, kind.Can.Fork},
+		{"model", "model", call.Model != "", kind.Can.Model},
+		{"effort", "effort", call.Effort != "", kind.Can.Effort},
+		{thinking, "limit of thinking tokens", call.MaxThinking != 0, kind.Can.Thinking},
+		{"tools", "list of tools", len(call.Tools) > 0, kind.Can.Tools},
+		{"disallowedTools", "list of forbidden tools", len(call.Without) > 0, kind.Can.Tools},
+		{readOnly, "read-only mode", call.ReadOnly, kind.Can.ReadOnly},
+		{"fork", "conversation to continue", fork, kind.Can.Fork},
 	} {
 		switch {
 		case !option.set:
 		case spec.Kind == agent.KindCommand && call.Agent == "":
-			return fmt.Errorf("%s: a command that comes with the call has none; put %s into it", option.name, option.place)
+			return fmt.Errorf("%s: a command that comes with the call has no option for it; put the %s into the command", option.name, option.noun)
 		case spec.Kind == agent.KindCommand:
-			return fmt.Errorf("%s: agent %s is a command; put %s into its command", option.name, spec.Name, option.place)
+			return fmt.Errorf("%s: agent %s is a command; put the %s into its command", option.name, spec.Name, option.noun)
 		case kind.Name == "":
 			return fmt.Errorf("%s: agent %s is of the kind %s, which this version does not drive", option.name, spec.Name, spec.Kind)
 		case !option.can:
-			return fmt.Errorf("%s: agent %s is of the kind %s, which cannot be told %s", option.name, spec.Name, spec.Kind, option.place)
+			return fmt.Errorf("%s: agent %s is of the kind %s, which has no option for the %s", option.name, spec.Name, spec.Kind, option.noun)
 		}
 	}
 	if missing := kind.Lists.Missing(toolset.Lists{Tools: call.Tools, Without: call.Without}); missing != "" && (len(call.Tools) > 0 || len(call.Without) > 0) {
-		return fmt.Errorf("tools: agents of the kind %s cannot be told %s", spec.Kind, missing)
+		return fmt.Errorf("tools: agents of the kind %s have no option for %s", spec.Kind, missing)
 	}
 	if named := call.Tools; spec.ReadOnly && !agent.Reads(named) {
 		return fmt.Errorf("tools: agent %s is read-only, and %s is not among %q",

@@ -62,7 +62,7 @@ func (t *attempt) admitAgent(ctx context.Context) *ending {
 	if ctx.Err() != nil || !errors.Is(err, errPaused) {
 		return t.notStarted(ctx, err)
 	}
-	// What cannot be journaled ends the run, in run.
+	// An error of the journal ends the run, in run.
 	_ = t.journal(&event.Retried{
 		Agent: t.id, Attempt: t.n, Error: task.CauseStopped, Reason: err.Error(), Usage: &t.work.Usage,
 		Waited: true,

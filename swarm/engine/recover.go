@@ -155,7 +155,7 @@ func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
 			}
 			continue
 		case current && a.Captured != nil:
-			// What has changed since is its check's, and no work of its own.
+			// Later changes were made by its check, and are no work of its own.
 			left = append(left, remains{attempt: l.Attempt, space: w})
 			continue
 		}

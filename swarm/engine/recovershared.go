@@ -48,7 +48,7 @@ func recoverShared(ctx context.Context, d Deps, v *store.View) (*sharedRemains, 
 	}
 	first, others := atWork(v)
 	if first == nil {
-		// What has changed since the last capture is no agent's.
+		// Changes since the last capture belong to no agent.
 		left.space = &w
 		return left, nil
 	}

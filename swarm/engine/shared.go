@@ -29,7 +29,7 @@ type shared struct {
 
 	// turn is had by whoever makes, enters, captures, leaves or releases it.
 	turn *semaphore.Weighted
-	// What follows is guarded by turn.
+	// turn guards the fields below.
 	space  *worktree.Workspace // nil where there is none
 	tip    git.Hash            // holds it as it was captured last; empty: the base does
 	last   *worktree.Capture   // nil where this owner captured nothing yet
@@ -186,7 +186,7 @@ func (t *attempt) makeShared(ctx context.Context) *ending {
 		end = t.notStarted(ctx, err)
 	}
 	if end != nil {
-		// What could not be removed of it is a stray, which [Recover] finds.
+		// Files that could not be removed are strays, which [Recover] finds.
 		_ = t.journal(&event.Released{Agent: t.id, Attempt: t.n})
 		_ = t.journal(&event.Released{Shared: true})
 		return end
@@ -269,7 +269,7 @@ func (t *attempt) capturePart(ctx context.Context) error {
 		t.part = kr.N
 	}
 	s.tip, s.last = git.Hash(record.Tip), kept
-	// What an earlier attempt of it left is in this capture too.
+	// This capture also has the work of its earlier attempts.
 	for _, n := range s.owing[t.id] {
 		_ = t.journal(&event.Released{Agent: t.id, Attempt: n})
 	}

@@ -3,7 +3,7 @@ package engine
 import "sync"
 
 // supervisors are the processes that stand between swarm and its agents.
-// What descends from one is an agent's, and may not decide anything.
+// Their descendants belong to agents, and may not decide anything.
 type supervisors struct {
 	mu sync.Mutex // guards pids
 	// pids counts them: one that has ended stays here for as long as its attempt

@@ -9,7 +9,7 @@ import (
 
 // Credential reports whether a variable looks like one that holds a
 // credential, by its name or by its value. It decides what is shown to people.
-// What agents get is decided by the allowlist, since no list of bad names is
+// The allowlist decides which variables agents get: no list of bad names is
 // complete.
 func Credential(name, value string) bool {
 	return secretName(name) || secretValue(name, value)

@@ -73,7 +73,7 @@ func (h *Host) ends(a *live) script.Delivery {
 		a.base = h.shared
 	}
 	a.end(r)
-	// What is cancelled had no time to change anything.
+	// A cancelled agent had no time to change anything.
 	if r.Status != "cancelled" {
 		r.Patch = h.yard.patch(a.id, a.base, a.says)
 	}

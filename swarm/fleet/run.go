@@ -79,7 +79,7 @@ func (t *trial) run(ctx context.Context) (*CaseReport, error) {
 	}
 	report := &CaseReport{Name: t.c.Name, Line: t.c.Line, Agents: t.host.Started(), Wrong: []string{}}
 	if err := t.host.Err(); err != nil {
-		// What came of the script after that says nothing.
+		// The later result of the script has no meaning.
 		report.Wrong = append(report.Wrong, err.Error())
 		return report, nil
 	}

@@ -26,7 +26,7 @@ func compile(what string, text json.RawMessage) (*schema, error) {
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	// Nothing is fetched: a schema is what stands in it.
+	// No other schema is fetched: a schema must stand alone.
 	c.UseLoader(jsonschema.SchemeURLLoader{})
 	const here = "mem:///schema.json"
 	if err := c.AddResource(here, doc); err != nil {

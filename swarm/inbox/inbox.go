@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
@@ -104,12 +105,12 @@ func (b *Box) AskAbout(agent task.ID, attempt int, asked *event.Asked, l Looked)
 		q.Action, q.Redacted = l.Shown, true
 		b.whole[q.ID] = Digest(asked.Action)
 	}
-	// What was allowed for the run may have become worse since: what a command
+	// An action allowed for the run may have become worse since: files that a command
 	// writes to may be there by now.
 	if rule := b.rules[b.key(q)]; rule != nil && reaches(rule, q) {
 		held := *rule
 		held.ID, held.By = q.ID, task.ByRule
-		held.Reason = because("answered for the run in "+rule.ID, rule)
+		held.Reason = because(runAnswer+rule.ID, rule)
 		return q, &held
 	}
 	if b.policy != Wait {
@@ -198,12 +199,12 @@ func (b *Box) Answer(a Answer) ([]Closed, error) {
 		switch {
 		case q == found:
 		case key != "" && b.key(q) == key && AlsoAnswers(&r, found, q):
-			how := "answered with the same of others in "
+			how := sameAnswer
 			if r.For == task.ForTheRun {
-				how = "answered for the run in "
+				how = runAnswer
 			}
 			closed = append(closed, Closed{q, &event.Replied{
-				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule, Reason: because(how+r.ID, &r),
+				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByPerson, Reason: because(how+r.ID, &r),
 			}})
 		default:
 			kept = append(kept, q)
@@ -211,6 +212,18 @@ func (b *Box) Answer(a Answer) ([]Closed, error) {
 	}
 	b.open = kept
 	return closed, nil
+}
+
+// These begin the reason of an answer that was given to another question.
+const (
+	sameAnswer = "answered with the same of others in "
+	runAnswer  = "answered for the run in "
+)
+
+// HasOwnReason reports whether a person gave a reason with an answer.
+func HasOwnReason(r *event.Replied) bool {
+	return r.By == task.ByPerson && r.Reason != "" &&
+		!strings.HasPrefix(r.Reason, sameAnswer) && !strings.HasPrefix(r.Reason, runAnswer)
 }
 
 // because is why a question has the answer to another one, with what the person

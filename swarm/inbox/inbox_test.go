@@ -55,7 +55,7 @@ func TestAnswer(t *testing.T) {
 	if c := closed[0]; c.Question != first || !c.Reply.Allow || c.Reply.By != task.ByPerson {
 		t.Errorf("the question has %+v", c)
 	}
-	if c := closed[1]; c.Question != same || !c.Reply.Allow || c.Reply.By != task.ByRule || c.Reply.ID != same.ID {
+	if c := closed[1]; c.Question != same || !c.Reply.Allow || c.Reply.By != task.ByPerson || c.Reply.ID != same.ID {
 		t.Errorf("the same question has %+v", c)
 	}
 	if ended := b.End("a3"); len(ended) != 1 || ended[0] != other {

@@ -134,7 +134,7 @@ func (c checkout) node() (ecosystem, bool) {
 		e.doubt = "there are several lockfiles, and no packageManager in package.json"
 	}
 	e.setup = use.setup
-	// What `npm init` writes fails always.
+	// The test that `npm init` writes always fails.
 	if test := p.Scripts["test"]; test != "" && !strings.Contains(test, "no test specified") {
 		e.verify = use.verify
 	}

@@ -29,7 +29,7 @@ func (p *Plan) hold() error {
 			Advice: "wait until it has ended, or give another folder with --out",
 		}
 	}
-	// Who it is matters for that message alone.
+	// The process id is for that message alone.
 	if f.Truncate(0) == nil {
 		fmt.Fprintln(f, os.Getpid())
 	}

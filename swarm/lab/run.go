@@ -180,7 +180,7 @@ func (p *Plan) carryOut(ctx context.Context, j *job) ([]Failure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run the agents of %s/%s/%s (exit %d): %w", j.Family, j.Mode, j.Name, code, err)
 	}
-	// What completed is kept, also of a run that was stopped.
+	// Completed transcripts are kept, also those of a stopped run.
 	failures, err := p.harvest(context.WithoutCancel(ctx), j, b, r)
 	switch {
 	case err != nil:
@@ -225,7 +225,7 @@ func (p *Plan) fill(ctx context.Context, j *job, b bay) error {
 	if _, err := os.Stat(whole); err == nil {
 		return nil
 	}
-	// What a stopped lab left half done was made by nobody but it.
+	// A half-made repository is the work of a lab that was stopped.
 	if err := os.RemoveAll(b.repo); err != nil {
 		return err
 	}

@@ -96,16 +96,21 @@ func (n outcome) repairs(v *store.View) (steps []Step) {
 func outcomeOf(r NextRequest) outcome {
 	v := r.View
 	n := outcome{conflicts: v.InConflict()}
-	decided := map[string]bool{} // groups of alternatives
+	// Groups of alternatives: those with a landed one, and those that need no
+	// repair, since one has landed or may land.
+	decided, solved := map[string]bool{}, map[string]bool{}
 	for _, a := range v.Agents {
-		decided[a.Call.Group] = decided[a.Call.Group] || a.Call.Group != "" && a.Landed()
+		if group := a.Call.Group; group != "" {
+			decided[group] = decided[group] || a.Landed()
+			solved[group] = solved[group] || a.Landed() || a.Conflict == nil && a.Patch() != nil && Landable(r.Review, a) == nil
+		}
 	}
 	for _, a := range Workers(v) {
 		id := string(a.ID)
 		unlanded := !a.Landed()
 		err := Landable(r.Review, a)
 		// An accepted patch needs no repair.
-		n.failed = n.failed || unlanded && err != nil && a.Failed()
+		n.failed = n.failed || unlanded && err != nil && a.Failed() && !solved[a.Call.Group]
 		c, cancelled := a.Status.(*task.Cancelled)
 		n.again = n.again || v.Script == nil && (cancelled && !a.ByName() && c.Patch == nil || errors.Is(err, ErrUnreviewed))
 		switch {

@@ -53,6 +53,15 @@ func TestNextSteps(t *testing.T) {
 		{"alternatives", store.View{
 			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "g", checked), endedAgent("a2", "g", good)},
 		}, "diff R --unlanded|merge R/a1 # or a2"},
+		{"a failed alternative", store.View{
+			Status: store.RunDegraded, Agents: []*store.Agent{endedAgent("a1", "g", failed), endedAgent("a2", "g", checked)},
+		}, "diff R --unlanded|merge R/a2"},
+		{"only failed alternatives", store.View{
+			Status: store.RunFailed, Agents: []*store.Agent{endedAgent("a1", "g", failed), endedAgent("a2", "g", broken)},
+		}, "show R --failed|retry R --failed"},
+		{"a failed alternative of a chosen one", store.View{
+			Status: store.RunDegraded, Agents: []*store.Agent{endedAgent("a1", "g", failed), endedAgent("a2", "g", good, 1)},
+		}, ""},
 		{"an alternative was chosen", store.View{
 			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "g", good, 1), endedAgent("a2", "g", good)},
 		}, ""},

@@ -83,7 +83,7 @@ func RoleOf(v *store.View, in task.AgentInput) string {
 // By is what uses are summed by. The zero value is none.
 type By string
 
-// What there is to sum by.
+// The keys of sums.
 const (
 	ByRole  By = "role"
 	ByModel By = "model"
@@ -122,7 +122,7 @@ type Row struct {
 	Name             string
 	Agents, Attempts int
 	Usage            roles.Usage
-	// What it cost, by who says so: the agents, a computation when they reported
+	// The cost by its source: the agents, a computation when they reported
 	// tokens, or an estimate by what is known of prices now.
 	Reported, Computed, Estimated float64
 	// Unpriced are the models, empty for one that nobody said, of uses whose

@@ -167,7 +167,7 @@ func (m *Memory) fits(free int64, r MemoryRequest) bool {
 // likely is what an agent of a kind is taken to need.
 func (m *Memory) likely(kind string, table int64) int64 {
 	if known := m.learnt[kind]; known > 0 {
-		// What is measured is what there is now, and a program that grew once
+		// A measure is of this moment, and a program that grew once
 		// is no measure for all: the table keeps it in bounds.
 		return min(max(known, table/2), 8*table)
 	}

@@ -78,7 +78,7 @@ func (t Turn) expand(groups []string) Turn {
 	calls := make([]Call, len(t.Calls))
 	for i, c := range t.Calls {
 		calls[i] = Call{Name: c.Name}
-		// What was JSON is JSON with encoded text in a string of it.
+		// The JSON stays JSON, with encoded text in its strings.
 		_ = json.Unmarshal([]byte(encoded.Replace(object(c.Args))), &calls[i].Args)
 	}
 	t.Text, t.Calls, t.Thinking = text, calls, words.Replace(t.Thinking)

@@ -183,7 +183,7 @@ func (s *Server) serveModel(w http.ResponseWriter, r *http.Request, q *asked) {
 	q.record.Rule, q.record.Usage, q.record.Status = rule, a.usage, statusOf(turn)
 	s.ledger.keep(q.record)
 	if !s.wait(r.Context(), turn) {
-		// Who comes back without a word has answered with nothing and 200. Close
+		// A handler that returns without a word has answered an empty 200. Close
 		// cuts connections as well, and may come later than that.
 		panic(http.ErrAbortHandler)
 	}

@@ -23,7 +23,24 @@ func FromAgent(state *store.State, getenv func(string) string) (reason string, e
 	}
 	inside, err := Supervised(state)
 	if inside {
-		return "an agent started this", nil
+		return startedByAgent, nil
+	}
+	return "", err
+}
+
+const startedByAgent = "an agent started this"
+
+// FromAnyAgent is [FromAgent] for the runs of all repositories below the root of the
+// state.
+func FromAnyAgent(root string, getenv func(string) string) (reason string, err error) {
+	if getenv("SWARM_AGENT") != "" {
+		return InsideAgent, nil
+	}
+	all, err := store.Repositories(root)
+	for _, r := range all {
+		if supervised(r.Runs) {
+			return startedByAgent, nil
+		}
 	}
 	return "", err
 }
@@ -32,5 +49,9 @@ func FromAgent(state *store.State, getenv func(string) string) (reason string, e
 // process. The error says that the runs cannot be listed.
 func Supervised(state *store.State) (bool, error) {
 	entries, err := state.Runs()
-	return slices.ContainsFunc(entries, func(e store.Entry) bool { return proc.Supervised(e.Run.ID) }), err
+	return supervised(entries), err
+}
+
+func supervised(runs []store.Entry) bool {
+	return slices.ContainsFunc(runs, func(e store.Entry) bool { return proc.Supervised(e.Run.ID) })
 }

@@ -53,7 +53,7 @@ func (e *CommandError) Code() int {
 // it has ended, and returns its exit code, which is 128 + the signal where
 // one ended it. A command that cannot be run is a [*CommandError].
 //
-// What the command leaves running goes on: it is the person's.
+// Processes that the command leaves behind go on: they are the person's.
 func Foreground(r ForegroundRequest) (code int, err error) {
 	if len(r.Argv) == 0 || r.Argv[0] == "" {
 		return 0, &CommandError{Err: errors.New("no command is given")}

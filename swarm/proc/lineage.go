@@ -70,7 +70,7 @@ func (l *lineage) members() (map[who]process, error) {
 		found[p.who()] = p
 		open = append(open, children[p.pid]...)
 	}
-	clear(l.known) // Who is gone now cannot come back.
+	clear(l.known) // a process that is gone cannot come back
 	for id, p := range found {
 		l.known[id] = true
 		if p.dead {

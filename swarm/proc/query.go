@@ -51,7 +51,7 @@ func Query(ctx context.Context, r QueryRequest) (string, error) {
 		heard.Go(func() { Hear(near, said) })
 		err = cmd.Wait()
 		_ = end() // ESRCH where nothing was left
-		// What has left the group may hold the streams open.
+		// A process that has left the group may hold the streams open.
 		_ = near.SetReadDeadline(time.Now().Add(queryDelay))
 		heard.Wait()
 	}

@@ -77,7 +77,7 @@ func (m *master) wait(event int16, deadline *atomic.Int64) error {
 		return err
 	}
 	return raw.Control(func(fd uintptr) {
-		// What goes wrong here goes wrong in the next Read or Write too.
+		// An error here comes again with the next Read or Write.
 		_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: event}},
 			int(glance.Milliseconds()))
 	})

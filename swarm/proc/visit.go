@@ -87,7 +87,7 @@ func Visit(ctx context.Context, r VisitRequest) (VisitExit, error) {
 		return VisitExit{}, err
 	}
 	defer c.Close()
-	// Who is refused at the door learns it by reading.
+	// A visitor that is refused learns it by reading.
 	if err := r.hand(c, line); err != nil && !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
 		return VisitExit{}, fmt.Errorf("visit an agent: %w", err)
 	}

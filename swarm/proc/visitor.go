@@ -296,7 +296,7 @@ func (v *visits) evict(one *visitor) {
 	late := make(chan struct{})
 	limit := time.AfterFunc(v.of.eviction, func() { close(late) })
 	defer limit.Stop()
-	// What it misses is one of the agent's processes, and goes with it.
+	// A process that it misses belongs to the agent, and ends with it.
 	killed, _, _ := below.hunt(late)
 	v.reaper.disregard(killed)
 }

@@ -29,6 +29,9 @@ func (p *Project) ConfigFiles() []ConfigFile {
 	if path := config.UserFile(p.Lookup); path != "" {
 		files = append(files, ConfigFile{config.User, path, path})
 	}
+	if p.Repo == nil {
+		return files
+	}
 	if p.Repo.Bare() {
 		return append(files, ConfigFile{Layer: config.Project, Name: ConfigName})
 	}

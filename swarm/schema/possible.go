@@ -142,7 +142,7 @@ func values(v *verdict, s *jsonschema.Schema, at string) {
 	}
 	var can kinds
 	for _, value := range listed {
-		// What is too much to check may match.
+		// A value that costs too much to check may match.
 		if err := Check(s, value); err == nil || errors.Is(err, errCostly) {
 			can |= kindOf(value)
 		}

@@ -233,7 +233,7 @@ func (m *machine) isFatal(v goja.Value) bool {
 		if !m.rt.InstanceOf(o, m.classes[name]) {
 			continue
 		}
-		// What JSON.parse does not like is the answer of an agent, not the script.
+		// A text that JSON.parse refuses is the answer of an agent, not the script.
 		return name != "SyntaxError" || !strings.Contains(m.property(o, "stack"), "\n\tat parse (native)\n")
 	}
 	return false

@@ -127,7 +127,7 @@ func erase(text string, at int) string {
 // parse reads the text as the body of an arrow function. Every position in
 // the tree is one in the source.
 func (r *reading) parse() (tree *ast.Program, body *ast.BlockStatement, err error) {
-	// What the parser trips over is an error in the text it was given.
+	// A panic of the parser is an error in the text it was given.
 	defer func() {
 		if x := recover(); x != nil {
 			err = r.fault(CodeSyntax, 0, "this cannot be read: %v", x)

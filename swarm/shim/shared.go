@@ -38,7 +38,7 @@ func helps(args []string) bool {
 	return len(args) > 0 && (args[0] == "--help" || args[0] == "-h" && len(args) == 1)
 }
 
-// What is shared, and the alternative to most of it.
+// The shared parts, and the alternative to most of them.
 const (
 	refs    = "refs"
 	config  = "configuration"

@@ -85,7 +85,7 @@ func (t *transfer) folder(f folder) error {
 		}
 	}
 	t.emptied = append(t.emptied, f.from)
-	// What is moved back is moved out of it.
+	// Undo moves files out of the folder, so it needs its mode.
 	t.undo = append(t.undo, func() error { return os.Chmod(f.to, enter) })
 	return f.likeFrom()
 }

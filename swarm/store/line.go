@@ -68,7 +68,7 @@ type reader struct {
 }
 
 // read decodes the whole lines of text and says how many bytes they take.
-// What follows the last good line is not consumed: a line without its end, or
+// It does not consume text after the last good line: a line without its end, or
 // a last line whose checksum is wrong, may have been torn by a crash or may
 // still be on its way. Anything else that is wrong is an error.
 func (rd *reader) read(text []byte) (records []event.Record, used int, err error) {

@@ -60,7 +60,7 @@ func (t *Tail) look() error {
 		return err
 	}
 	if err := t.more(); err != nil {
-		// What was odd once is looked at anew each time.
+		// A file that was odd once is read anew each time.
 		return errors.Join(err, t.Close())
 	}
 	return nil

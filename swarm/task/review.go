@@ -66,7 +66,7 @@ func (s *Span) UnmarshalText(text []byte) error {
 // By is who answered a question. The zero value is nobody.
 type By string
 
-// Who may answer.
+// The possible answerers.
 const (
 	ByPerson By = "person"
 	ByRule   By = "rule"   // an earlier answer that holds for the run

@@ -91,7 +91,7 @@ type fitting struct {
 	Request
 	every           bool    // all tools, but for those denied
 	allowed, denied []Entry // with parts where the kind takes them
-	// What the warning is of.
+	// The subjects of the warning.
 	missing, parted, whole []string
 	more                   string
 }

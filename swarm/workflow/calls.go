@@ -64,7 +64,7 @@ func (d *driver) input(r *script.Call) (task.AgentInput, task.Options, error) {
 		}
 	}
 	if r.Fork != "" {
-		// What the conversation has begun with it goes on with.
+		// A conversation goes on with the agent and model it began with.
 		parent := d.labels[task.ID(r.Fork)]
 		if parent == nil {
 			return nil, options, optionf("fork: there is no agent %q", r.Fork)

@@ -147,8 +147,8 @@ func (d *driver) run(ctx context.Context) (*script.Outcome, error) {
 	working, cancel := context.WithCancelCause(ctx)
 	d.ctx = working
 	outcome, err := d.Machine(ctx, d.start(), d)
-	// What fires now is not waited for any more, and what fires already has
-	// come to its end.
+	// Later timers are not waited for, and those that have fired have
+	// come to their end.
 	d.mu.Lock()
 	cancel(ErrHalted)
 	d.mu.Unlock()
@@ -202,7 +202,7 @@ func (d *driver) end(ctx context.Context, outcome *script.Outcome) error {
 			return err
 		}
 	case e.Code == script.CodeBudget:
-		// What runs is paid for, and goes on to its end.
+		// Running agents are paid for, and go on to their end.
 		if err := d.Engine.Pause(e.Message); err != nil {
 			return err
 		}
@@ -275,7 +275,7 @@ func (d *driver) Next(ctx context.Context) (script.Delivery, error) {
 		}
 		d.Engine.Hold(false)
 		if len(d.open) == 0 && len(d.posted) == 0 {
-			// Nothing else will happen: what was cancelled before is all there is.
+			// No other event will come: the calls cancelled before are all there is.
 			if next, ok := d.replay.takeHeld(); ok {
 				return d.hand(next), nil
 			}

@@ -80,7 +80,7 @@ func (m *Merger) ask(ctx context.Context, ours, theirs Hash) (*MergeResult, bool
 	}
 	result, err := m.live.merge(ctx, pair{ours, theirs}, m.patience)
 	if m.live.broken {
-		// What it was, a merge of its own will tell.
+		// A merge of its own will show the error.
 		_ = m.Close()
 	}
 	if err != nil {

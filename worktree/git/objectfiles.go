@@ -16,7 +16,7 @@ import (
 // objectFiles reads object folders without a process: packs first, then
 // loose objects, as git does.
 //
-// Nothing is read before it is needed. An index of packs is searched where
+// Files are read when they are needed. An index of packs is searched where
 // it lies and not loaded: with a long history it has hundreds of megabytes,
 // of which a merge wants a few lines.
 type objectFiles struct {

@@ -23,7 +23,7 @@ import (
 // too, opens the index of each pack there is, so that they are made one now
 // and then, and in the end.
 //
-// What is in them stays in the repository at every moment: the old ones go once
+// Their objects stay in the repository at every moment: the old packs go once
 // the new one is on the disk. A process that dies leaves packs that are good.
 type Landed struct {
 	repo *Repo

@@ -137,7 +137,7 @@ func (q *Quarantine) Publish(ctx context.Context, p PublishRequest) (err error) 
 	}
 	err = errors.Join(err, os.Remove(keep))
 	if err == nil && p.Landed != nil {
-		// What is published stays so. Packs that lie apart do no harm.
+		// Published packs stay so. Packs that lie apart do no harm.
 		_ = p.Landed.note(stemOf(keep), "")
 	}
 	return err

@@ -25,10 +25,18 @@ const settingsLimit = 16 << 20
 // the system before it, so that of entries that allow one value the last
 // counts. What every git of ours is given is not in it.
 func (r *Repo) Settings(ctx context.Context) ([]Setting, error) {
+	return listSettings(ctx, r.Run, Cmd{})
+}
+
+// SettingsAt is [Repo.Settings] for a folder in no repository.
+func (g *Git) SettingsAt(ctx context.Context, dir string) ([]Setting, error) {
+	return listSettings(ctx, g.Run, Cmd{Dir: dir})
+}
+
+func listSettings(ctx context.Context, run func(context.Context, Cmd) ([]byte, error), c Cmd) ([]Setting, error) {
 	out := Bounded{Limit: settingsLimit}
-	_, err := r.Run(ctx, Cmd{
-		Args: []string{"config", "--list", "-z", "--includes", "--show-scope"}, Stdout: &out,
-	})
+	c.Args, c.Stdout = []string{"config", "--list", "-z", "--includes", "--show-scope"}, &out
+	_, err := run(ctx, c)
 	text, err := out.Bytes(err)
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration: %w", err)

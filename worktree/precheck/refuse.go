@@ -26,7 +26,7 @@ type Surroundings struct {
 // as far as that can be told without making one.
 func Refuses(b workspace.Backend, s Surroundings) error {
 	if b != workspace.Linked {
-		// What is mounted is told, and recorded, as JSON.
+		// Paths of mounts are passed on and recorded as JSON.
 		for _, path := range []string{s.At, s.State} {
 			if !utf8.ValidString(path) {
 				return fmt.Errorf("%q is not UTF-8", path)

@@ -29,7 +29,7 @@ type IgnoredFiles struct {
 func (l *IgnoredFiles) add(root, path string, known func(path string, at fs.FileInfo) bool) {
 	f := IgnoredFile{Path: path}
 	none := known != nil
-	// What cannot be read is not counted; it goes to the trash all the same.
+	// Unreadable files are not counted; they go to the trash all the same.
 	_ = filepath.WalkDir(filepath.Join(root, path), func(full string, e fs.DirEntry, err error) error {
 		if err != nil {
 			none = false

@@ -100,7 +100,7 @@ func (w Workspace) Mounts() []Mount {
 	switch w.Kind() {
 	case Overlay:
 		m := Mount{At: w.Path(), Upper: w.Files(), Work: filepath.Join(w.Dir, WorkName)}
-		// What came along lies lowest: whatever a base has goes before it.
+		// Files that came along lie lowest: those of a base go before them.
 		for _, dir := range []string{w.Shell, w.Lower, w.Under, w.Along} {
 			if dir != "" {
 				m.Lower = append(m.Lower, dir)

@@ -2,7 +2,7 @@
 // its stdin open. It owns the command line, the state of one agent and the
 // reading of what it says. It starts, writes and looks up nothing.
 //
-// What the adapter relies on, tried with the version that [Kind] names:
+// The adapter relies on these facts, tried with the version that [Kind] names:
 //
 //   - With streamed input it takes further messages while it works, which it
 //     reads between two requests to its model, and after an answer, and ends
@@ -61,7 +61,7 @@ func Kind() agent.Kind {
 		// It says each word of its model, but nothing while a command runs.
 		Quiet: 10 * time.Minute,
 		Stall: 5 * time.Minute, // it says each word of its model
-		// What it runs in the background goes on, and brings another answer.
+		// Its background tasks go on, and bring another answer.
 		Linger:   10 * time.Minute,
 		Paid:     true,
 		Reports:  true,

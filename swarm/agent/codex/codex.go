@@ -8,7 +8,7 @@
 // "codex exec --json" tells too little: nothing of what was used before all is
 // done, no model, no turns of the model, no status of a refused request.
 //
-// What was learnt by trying 0.169.0, beyond its documentation:
+// Trials of 0.169.0 showed these facts, beyond its documentation:
 //
 //   - What is used comes after each answer of the model, as the total of the
 //     conversation and as the last part. A fork counts its parent in the total.

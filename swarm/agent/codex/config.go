@@ -35,7 +35,7 @@ func compose(r *agent.Request) ([]byte, error) {
 		return nil, err
 	}
 	for _, name := range []string{
-		// What would ask, run, or be written elsewhere. Nothing of the
+		// Features that ask, run programs, or write elsewhere. Nothing of the
 		// repository is trusted: it could replace the endpoint, and bring
 		// hooks and servers of its own.
 		"hooks", "notify", "projects", "approval_policy", "approvals_reviewer", "permissions", "default_permissions",

@@ -58,7 +58,7 @@ func (t *talk) begin() []byte {
 	hello := line(message{ID: idHello, Method: "initialize", Params: object{
 		"clientInfo": object{"name": "swarm", "title": "swarm", "version": "1"}, "capabilities": can,
 	}})
-	// What config.toml says is not enough for a fork, which goes on as its
+	// The settings of config.toml do not reach a fork, which goes on as its
 	// parent did.
 	params := object{"approvalPolicy": policy(r), "sandbox": sandbox(r)}
 	if r.Spec.Model != "" {
@@ -110,7 +110,7 @@ func (t *talk) turn(id int, text string) []byte {
 	if effort := t.request.Spec.Effort; effort != "" {
 		params["effort"] = effort
 	}
-	// What leaves something open is asked for in the prompt alone.
+	// A schema that is not strict is asked for in the prompt alone.
 	if schema.Strict(t.request.Schema) {
 		params["outputSchema"] = t.request.Schema
 	}

@@ -2,7 +2,7 @@
 // the command line, the state of one agent and the reading of what it says. It
 // starts, writes and looks up nothing.
 //
-// What the adapter relies on, tried with the version that [Kind] names:
+// The adapter relies on these facts, tried with the version that [Kind] names:
 //
 //   - The prompt is read from stdin, as far as 8 MiB, where no option brings
 //     one. A word that begins with @ and is a path stands for that file.

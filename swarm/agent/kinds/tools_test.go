@@ -197,8 +197,8 @@ func TestEffortOfType(t *testing.T) {
 		"claude":   `it has its own effort, since effort "huge": claude knows low, medium, high, xhigh, max`,
 		"qwen":     `it has its own effort, since effort "huge": qwen knows low, medium, high, xhigh, max`,
 		"builtin":  `it has its own effort, since effort "huge": the built-in agent knows `,
-		"opencode": "it cannot be told the effort huge",
-		"gemini":   "it cannot be told the effort huge",
+		"opencode": "it has no option for the effort huge",
+		"gemini":   "it has no option for the effort huge",
 		"codex":    "",
 	} {
 		kind, ok := All().Find(name)

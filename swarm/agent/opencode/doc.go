@@ -2,7 +2,7 @@
 // command line, the state of one agent, the plugin that stands between the two,
 // and the reading of what is said. It starts, writes and looks up nothing.
 //
-// What the adapter relies on, tried with the version that [Kind] names:
+// The adapter relies on these facts, tried with the version that [Kind] names:
 //
 //   - The prompt is read from stdin where no word of the command line is one.
 //   - Where it works is said by an option, else by $PWD.

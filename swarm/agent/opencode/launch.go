@@ -124,7 +124,7 @@ func files(r agent.Request) ([]agent.File, error) {
 	config["autoupdate"], config["share"], config["snapshot"] = false, "disabled", false
 	config["plugin"] = []string{"file://" + path.Join(r.State, pluginFile)}
 	instructions, _ := config["instructions"].([]any)
-	// What the repository has configured is not read: it might start something.
+	// The configuration of the repository is not read: it might start programs.
 	// Its words are.
 	instructions = append(slices.Clone(instructions), path.Join(r.Dir, "AGENTS.md"))
 	if r.System != "" {

@@ -41,7 +41,7 @@ func permission(s *agent.Spec) map[string]any {
 	parts := commands{otherwise: "allow"}
 	if len(some) > 0 {
 		all["*"] = "deny"
-		// What lies outside of the workspace is no tool, but read and written by some.
+		// external_directory is no tool: it lets tools reach outside of the workspace.
 		all["external_directory"] = "allow"
 		set(all, &parts, some, "allow")
 		if !slices.Contains(some, "bash") {

@@ -11,7 +11,7 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// What stands in the state folder beside the files of the user.
+// Names in the state folder beside the files of the user.
 const (
 	sessionDir    = "sessions"
 	systemFile    = "swarm-system.md"

@@ -3,7 +3,7 @@
 // one JSON object a line. It owns the command line, the state of one agent and
 // the reading of what it says. It starts, writes and looks up nothing.
 //
-// What the adapter relies on, tried with the versions that [Kind] names:
+// The adapter relies on these facts, tried with the versions that [Kind] names:
 //
 //   - RPC mode prints no session header: the first command asks for the state,
 //     whose answer names the session, the model and how hard it thinks. A level

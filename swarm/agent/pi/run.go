@@ -386,7 +386,7 @@ func (s *run) fault(text string) *event.Erred {
 	is := s.refused
 	s.refused = refused{}
 	kind := fault.Kind(is.Status, text)
-	// What follows says what to type in pi.
+	// The rest of the text is advice for the terminal of pi.
 	text, _, _ = strings.Cut(text, "\n\nUse /")
 	return &event.Erred{Kind: kind, Message: text, RetryAfterMS: is.RetryAfterMS}
 }

@@ -66,7 +66,7 @@ func settings(own []byte) ([]byte, error) {
 	for _, name := range []string{
 		// They name what is not there, or would be started in each agent.
 		"packages", "extensions", "skills", "prompts", "themes", "theme", "sessionDir", "npmCommand",
-		// What --model picks from where it is not exact.
+		// --model picks from these where it is not exact.
 		"enabledModels",
 		"lastChangelogVersion",
 	} {

@@ -2,7 +2,7 @@
 // command line, the state of one agent and the reading of what it says. It
 // starts, writes and looks up nothing.
 //
-// What the adapter relies on, tried with the version that [Kind] names:
+// The adapter relies on these facts, tried with the version that [Kind] names:
 //
 //   - The prompt is read from stdin, as far as 8 MiB, where no option brings
 //     one. Words for the system prompt are taken by an option alone, so those

@@ -12,7 +12,7 @@ import (
 	"agentswarm/swarm/provider"
 )
 
-// What is known of providers is theirs.
+// These types belong to the table of providers.
 type (
 	// API is a protocol that models are asked by.
 	API = provider.API

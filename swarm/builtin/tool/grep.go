@@ -190,7 +190,7 @@ func (s *search) lines(ctx context.Context, file string, lines []string) error {
 	name, shown := s.bench.shown(file), -1 // the last line that was shown
 	hits, known := make([]bool, len(lines)), 0
 	for i := range lines {
-		// What is around a match is matched before its turn comes, once.
+		// Lines around a match are matched before their turn comes, once.
 		for ; known <= min(i+s.Context, len(lines)-1); known++ {
 			if err := s.late(ctx); err != nil {
 				s.where = file

@@ -56,7 +56,7 @@ func (q Question) AnsweredBy(other Question, answer *event.Replied) bool {
 		inbox.AlsoAnswers(answer, &other.Questioned, &q.Questioned)
 }
 
-// Who names the agent for a person; "the script" if a script asks.
+// Who returns the name of the asking agent; "the script" if a script asks.
 func (q Question) Who() string {
 	if q.Agent == "" {
 		return "the script"

@@ -197,7 +197,7 @@ const endTime = 10 * time.Minute
 // branch that did, or a [*WriteError]. After success the record stays until
 // [Forget], so that the caller can journal the outcome first.
 func (t *Tx) Commit(ctx context.Context) error {
-	// What has begun is not cancelled.
+	// A commit that has begun is not cancelled.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	t.rec.Phase, t.rec.RefLocks = moving, t.freeRefLocks()
