@@ -133,10 +133,19 @@ func newRealOn(t *testing.T, k realKind, backend worktree.Backend, rules ...mode
 // newRealWith is newRealOn with all that a server can be told.
 func newRealWith(t *testing.T, k realKind, backend worktree.Backend, script modeltest.Script) *real {
 	t.Helper()
+	server := modeltest.Start(t, script)
+	r := newRealAt(t, k, server.URL())
+	r.server = server
+	r.on(backend)
+	return r
+}
+
+// newRealAt is a yard whose agents look for their model at a URL.
+func newRealAt(t *testing.T, k realKind, url string) *real {
+	t.Helper()
 	y := newYard(t)
-	y.on(backend)
-	r := &real{yard: y, kind: k, server: modeltest.Start(t, script)}
-	here := strings.NewReplacer("{URL}", r.server.URL())
+	r := &real{yard: y, kind: k}
+	here := strings.NewReplacer("{URL}", url)
 	for name, text := range k.home {
 		y.write("home/"+name, here.Replace(text))
 	}

@@ -34,6 +34,19 @@ func TestRealAuth(t *testing.T) {
 	})
 }
 
+// TestRealNobody holds that an agent whose model server does not listen is told as
+// that, from its first attempt on: swarm waits for such a server only for a while.
+func TestRealNobody(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newRealAt(t, k, modeltest.Nobody(t))
+		r.ends(0, "run", "--detach", "--agent", k.name, "--model", k.model, "Say done")
+		r.until("nobody is told of", func() bool { return strings.Contains(r.ends(0, "status").stdout, "no server answers at ") })
+		r.ends(0, "cancel", "a1")
+		r.ends(3, "wait")
+	})
+}
+
 // TestRealRecovers holds that an agent whose model fails once does its work all
 // the same: there is one patch and one answer, whoever it is that tries again.
 func TestRealRecovers(t *testing.T) {

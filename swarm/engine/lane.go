@@ -24,6 +24,10 @@ const maxWaited = agent.MostWaits
 // listen. It is not started by waiting.
 const maxUnreachable = 30 * time.Second
 
+// unreachableRest is how long a lane rests after each connection that is
+// refused. A growing rest would hide for minutes that a server does not listen.
+const unreachableRest = 2 * time.Second
+
 // stay is what an attempt holds while its agent is at work.
 type stay struct {
 	pass   *governor.Pass // nil: nothing holds its agent back
@@ -174,7 +178,11 @@ func (t *attempt) refused(e *event.Erred) {
 	if e.Kind != task.RateLimit && !overloaded || overloaded && e.RetryAfterMS <= 0 && fault.Broken(e.Message) {
 		return
 	}
-	t.stay.pass.Refused(governor.Refusal{After: milliseconds(e.RetryAfterMS), Overloaded: overloaded})
+	after := milliseconds(e.RetryAfterMS)
+	if _, nobody := fault.Unreachable(e.Message); nobody && after <= 0 {
+		after = unreachableRest
+	}
+	t.stay.pass.Refused(governor.Refusal{After: after, Overloaded: overloaded})
 }
 
 // ranWell tells those who wait, and the governor, that a process of the agent

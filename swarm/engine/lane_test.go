@@ -222,11 +222,13 @@ func TestBrokenStream(t *testing.T) {
 	for _, test := range []struct {
 		name, event string
 		held        bool
+		until       string // of the lane
 	}{
-		{"a retry", `{"type":"retry","kind":"overloaded","message":"stream disconnected before completion"}`, false},
-		{"an error", `{"type":"error","kind":"overloaded","message":"the connection was dropped"}`, false},
-		{"a refusal", `{"type":"retry","kind":"overloaded","message":"529 overloaded"}`, true},
-		{"a wait that was told", `{"type":"retry","kind":"overloaded","message":"connection reset","retry_after_ms":1000}`, true},
+		{"a retry", `{"type":"retry","kind":"overloaded","message":"stream disconnected before completion"}`, false, ""},
+		{"an error", `{"type":"error","kind":"overloaded","message":"the connection was dropped"}`, false, ""},
+		{"a refusal", `{"type":"retry","kind":"overloaded","message":"529 overloaded"}`, true, ""},
+		{"a wait that was told", `{"type":"retry","kind":"overloaded","message":"connection reset","retry_after_ms":1000}`, true, ":01"},
+		{"a refused connection", `{"type":"retry","kind":"overloaded","message":"connection refused"}`, true, ":02"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -241,7 +243,9 @@ func TestBrokenStream(t *testing.T) {
 				t.Fatal(err)
 			}
 			if test.held {
-				contains(t, "reason", r.held(1)[0], "a2 waiting for a slot (p/m: ")
+				held := r.held(1)[0]
+				contains(t, "reason", held, "a2 waiting for a slot (p/m: ")
+				contains(t, "until", held, test.until)
 				if err := e.Stop(&Halt{Cause: task.CauseStopped}); err != nil {
 					t.Fatal(err)
 				}

@@ -15,7 +15,11 @@ func Unreachable(text string) (address string, ok bool) {
 		return address, true
 	}
 	lower := strings.ToLower(text)
-	if !Mentions(lower, "connection refused", "econnrefused", "connectionrefused", "unable to connect. is the computer able to access the url") {
+	if !Mentions(lower,
+		"connection refused", "econnrefused", "connectionrefused", "unable to connect. is the computer able to access the url",
+		// Codex and gemini keep the reason to themselves.
+		"connection failed: error sending request", "fetch failed sending request",
+	) {
 		return "", false
 	}
 	m := addressed().FindStringSubmatch(text)

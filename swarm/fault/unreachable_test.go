@@ -12,6 +12,8 @@ func TestUnreachable(t *testing.T) {
 		{"connect ECONNREFUSED 127.0.0.1:8099", "127.0.0.1:8099", true},
 		{"error sending request for url (http://localhost:8099/v1/responses): connection refused", "http://localhost:8099/v1/responses", true},
 		{"Connection refused", "", true},
+		{"Connection failed: error sending request", "", true},                       // of codex
+		{"[API Error: exception TypeError: fetch failed sending request]", "", true}, // of gemini
 		{"connection reset by peer", "", false},
 		{"503 Service Unavailable", "", false},
 		{"", "", false},

@@ -121,9 +121,9 @@ func TestVersion(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	tried := agent.Versions{Oldest: "0.87.1", Newest: "1.2.10"}
+	tried := agent.Versions{Oldest: "0.87.1", Newest: "1.2.10", Broken: "0.74"}
 	for give, want := range map[string]Verdict{
-		"0.87.0": Older, "0.9.99": Older, "0.87.1": Tested, "0.100.0": Tested, "1.2.9": Tested, "1.2.10": Tested,
+		"0.74.99": Broken, "0.9.0": Broken, "0.75.0": Older, "0.87.0": Older, "0.87.1": Tested, "0.100.0": Tested, "1.2.9": Tested, "1.2.10": Tested,
 		"1.2.11": Newer, "1.10.0": Newer, "2.0.0": Newer, "0.87.1-rc.1": Older, "1.2.10-rc.1": Tested, "1.0.0-x": Tested,
 		"": Unknown, "1.2": Unknown, "a.b.c": Unknown, "1.2.3.4": Unknown,
 	} {
@@ -136,8 +136,9 @@ func TestJudge(t *testing.T) {
 	}
 	k := agent.Kind{Version: tried, Install: "npm i x"}
 	for v, want := range map[Verdict]string{
-		Older: "older than 0.87.1, the oldest that was tried; update it: npm i x",
-		Newer: "newer than 1.2.10, the newest that was tried", Tested: "", Unknown: "its version is not known",
+		Older:  "older than 0.87.1, the oldest that was tried; update it: npm i x",
+		Broken: "too old to work; needs 0.87.1; update it: npm i x",
+		Newer:  "newer than 1.2.10, the newest that was tried", Tested: "", Unknown: "its version is not known",
 	} {
 		if got := Advice(k, v); got != want {
 			t.Errorf("Advice(%v) = %q, want %q", v, got, want)

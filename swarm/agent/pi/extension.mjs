@@ -43,6 +43,12 @@ function watch(pi) {
     }
     return undefined;
   });
+  // Pi says of it only that there was a connection error.
+  subscribe("undici:client:connectError", ({ connectParams, error }) => {
+    if (error?.code === "ECONNREFUSED" && connectParams?.host) {
+      ui?.setStatus("swarm", JSON.stringify({ nobody: `${connectParams.protocol}//${connectParams.host}` }));
+    }
+  });
   subscribe("undici:request:headers", ({ request, response }) => {
     if (request?.method !== "POST") {
       return;

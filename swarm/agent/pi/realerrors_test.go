@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/modeltest"
 	"agentswarm/swarm/task"
 )
@@ -72,9 +73,10 @@ func TestRealNobodyThere(t *testing.T) {
 	m := serve(t, edits)
 	r := trial{model: m}
 	r.prepare(t)
-	r.request.Login.Files[0].Data = bytes.ReplaceAll(r.request.Login.Files[0].Data, []byte(m.URL), []byte(modeltest.Nobody(t)))
+	nobody := modeltest.Nobody(t)
+	r.request.Login.Files[0].Data = bytes.ReplaceAll(r.request.Login.Files[0].Data, []byte(m.URL), []byte(nobody))
 	r.live(t, t.Context())
-	r.ended(t, task.Overloaded, "")
+	r.ended(t, task.Overloaded, fault.Down(nobody))
 }
 
 // TestRealRecovers goes on with a turn whose first request failed: it is one

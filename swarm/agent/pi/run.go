@@ -100,6 +100,9 @@ type usage struct {
 type refused struct {
 	Status       int   `json:"status"`
 	RetryAfterMS int64 `json:"retryAfterMs"`
+
+	// Nobody is the address of a server that refused the connection.
+	Nobody string `json:"nobody"`
 }
 
 // read reads one line. What is not JSON is text, what has no known type or the
@@ -380,12 +383,18 @@ func (s *run) settled() []event.Event {
 	}
 }
 
+// disconnected are pi's words for a request that got no answer, for any reason.
+const disconnected = "Connection error."
+
 // fault is an error by what is said of it, and by what the last refused
 // request was answered with.
 func (s *run) fault(text string) *event.Erred {
 	is := s.refused
 	s.refused = refused{}
 	kind := fault.Kind(is.Status, text)
+	if is.Nobody != "" && text == disconnected {
+		text = fault.Down(is.Nobody)
+	}
 	// The rest of the text is advice for the terminal of pi.
 	text, _, _ = strings.Cut(text, "\n\nUse /")
 	return &event.Erred{Kind: kind, Message: text, RetryAfterMS: is.RetryAfterMS}
