@@ -29,23 +29,7 @@ func TestIsolation(t *testing.T) {
 		t.Run(mode.name, func(t *testing.T) {
 			t.Parallel()
 			needMode(t, mode)
-			// Below /tmp the repository would keep all of /tmp closed to agents, and of
-			// /var/tmp they see nothing else in the full sandbox.
-			home, err := os.UserHomeDir()
-			if err != nil {
-				t.Skip("there is no HOME to measure in: ", err)
-			}
-			dir, err := os.MkdirTemp(home, ".swarm-isolation-")
-			if err != nil {
-				t.Skip("HOME cannot be written to: ", err)
-			}
-			t.Cleanup(func() {
-				endBelow(dir)
-				if err := worktree.RemoveAll(dir); err != nil {
-					t.Error(err)
-				}
-			})
-			y := newYardIn(t, dir)
+			y := newYardAtHome(t)
 			if line := y.swarm([]string{"SWARM_SANDBOX=auto"}, "doctor").stdout; mode.name == modeFull && strings.Contains(line, "full (but") {
 				t.Skip("the full sandbox is incomplete here:", line)
 			}
@@ -60,6 +44,61 @@ func TestIsolation(t *testing.T) {
 				if documented[action] == nil {
 					t.Errorf("%s: docs/isolation.md has no such row; measured %q", action, got)
 				}
+			}
+		})
+	}
+}
+
+// newYardAtHome is a yard outside of /tmp and /var/tmp: there it would keep all of
+// them closed to agents, and agents of the full sandbox see nothing else of them.
+func newYardAtHome(t *testing.T) *yard {
+	t.Helper()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Skip("there is no HOME to measure in: ", err)
+	}
+	dir, err := os.MkdirTemp(home, ".swarm-isolation-")
+	if err != nil {
+		t.Skip("HOME cannot be written to: ", err)
+	}
+	t.Cleanup(func() {
+		endBelow(dir)
+		if err := worktree.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return newYardIn(t, dir)
+}
+
+// TestRepositoryBelowTmp: agents do not change a repository that lies in a folder
+// which they may write to otherwise.
+func TestRepositoryBelowTmp(t *testing.T) {
+	t.Parallel()
+	for _, mode := range sandboxModes() {
+		if mode.name == modeNone {
+			continue // nothing keeps them from it
+		}
+		t.Run(mode.name, func(t *testing.T) {
+			t.Parallel()
+			needMode(t, mode)
+			y := newYardAtHome(t)
+			dir, err := os.MkdirTemp("/tmp", "swarm-isolation-")
+			y.must(err)
+			t.Cleanup(func() { y.must(worktree.RemoveAll(dir)) })
+			repo := filepath.Join(dir, "repo")
+			y.git("clone", "-q", y.repo, repo)
+			y.repo = repo
+			y.env = append(y.env, "SWARM_SANDBOX=auto", "SWARM_BACKEND=auto")
+			before := y.theirs()
+			failed := y.results(append(slices.Clone(mode.behind), "swarm", "run", "--json", "--each", "pkg/p0/", "--", "sh", "-c", `
+for f in pkg/p0/f.txt new .git/HEAD .git/hooks/pre-commit; do echo agent >> '`+repo+`'/$f; done
+rm -rf '`+repo+`'/pkg/p1; mv '`+repo+`'/pkg '`+dir+`'/moved
+f=$(mktemp) && rm "$f"`))
+			if text, ran := failed["pkg/p0"]; !ran || text != "" {
+				t.Errorf("the agent did not end well: %v %s", failed, text)
+			}
+			if after := y.theirs(); after != before {
+				t.Errorf("the agent changed the repository:\n%s\nwas\n%s", after, before)
 			}
 		})
 	}

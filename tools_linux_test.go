@@ -63,6 +63,8 @@ cd gomod && go build -o ../prog . && ../prog`},
 		{name: "go-test", rare: true, needs: []string{"go"}, script: `cd gomod && go vet . && go test ./...`},
 		{name: "go-get", slow: true, needs: []string{"go"}, script: `
 mkdir new && cd new && go mod init example.org/new && go get golang.org/x/sync@v0.24.0 && go mod tidy`},
+		{name: "go-private", slow: true, needs: []string{"go"}, script: `
+mkdir private && cd private && go mod init example.org/private && go get golang.org/x/sys@v0.49.0`},
 		{name: "go-install", slow: true, needs: []string{"go"}, script: `
 cd gomod && go install . && "$(go env GOPATH)/bin/tools"`},
 		{name: "go-env", needs: []string{"go"}, script: `go env -w GOPRIVATE=example.org && test "$(go env GOPRIVATE)" = example.org`},
@@ -374,7 +376,7 @@ func (y *yard) goCaches() {
 	y.must(err)
 	modules, cache, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	from := filepath.Join(modules, "cache", "download")
-	cmd := exec.Command("go", "mod", "download", "-modcacherw", "golang.org/x/sync")
+	cmd := exec.Command("go", "mod", "download", "-modcacherw", "golang.org/x/sync", "golang.org/x/sys")
 	// Rust's programs look for theirs below HOME.
 	if home, err := os.UserHomeDir(); err == nil {
 		y.env = append(y.env, "RUSTUP_HOME="+cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(home, ".rustup")))
@@ -386,5 +388,5 @@ func (y *yard) goCaches() {
 	}
 	// Agents have the user's cache and nothing else. The checksums of what is
 	// new to a module come from a server.
-	y.env = append(y.env, "GOCACHE="+cache, "GOPROXY=off", "GONOSUMDB=*", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local")
+	y.env = append(y.env, "GOCACHE="+cache, "GOPROXY=off", "GONOPROXY=golang.org/x/sys", "GONOSUMDB=*", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local")
 }

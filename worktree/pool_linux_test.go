@@ -109,11 +109,16 @@ func (f *fixture) portrait(w *workspace.Workspace) map[string]string {
 	}))
 	for _, args := range []string{
 		"status --porcelain --ignored", "log --format=%H%s --all", "stash list", "branch -a", "tag",
-		"config --list --local", "reflog --format=%H", "worktree list",
+		"config --list --local", "config --list --worktree", "reflog --format=%H", "worktree list", "for-each-ref", "ls-files -v --stage",
+		"rev-parse --is-shallow-repository", "check-attr -a edited",
 	} {
 		out, err := f.try(w.Path(), strings.Fields(args)...)
 		// The name of the workspace is its own.
 		all["git "+args] = fmt.Sprint(strings.ReplaceAll(out, w.Name, "NAME"), err)
+	}
+	for _, name := range []string{"MERGE_HEAD", "MERGE_MSG", "ORIG_HEAD", "BISECT_LOG", "rebase-merge", "info/exclude", "info/sparse-checkout", "modules"} {
+		text, err := os.ReadFile(filepath.Join(w.Admin, name))
+		all[name] = fmt.Sprintf("%q %t", text, errors.Is(err, fs.ErrNotExist))
 	}
 	hooks, err := os.ReadDir(filepath.Join(w.Admin, "hooks"))
 	all["hooks"] = fmt.Sprint(len(hooks), errors.Is(err, fs.ErrNotExist))
@@ -175,13 +180,27 @@ func TestNothingOfThePreviousAgentRemains(t *testing.T) {
 	for _, args := range [][]string{
 		{"commit", "-qam", "mine"}, {"tag", "mine"}, {"branch", "mine"}, {"checkout", "-q", "-b", "elsewhere"},
 		{"config", "alias.mine", "status"}, {"config", "core.hooksPath", "/evil"}, {"config", "user.name", "Mallory"},
+		{"config", "extensions.worktreeConfig", "true"}, {"config", "--worktree", "core.pager", "/evil"},
+		{"update-ref", "refs/bisect/bad", "HEAD"}, {"update-index", "--assume-unchanged", "kept"}, {"update-index", "--skip-worktree", "open/f"},
 	} {
 		f.in(w.Path(), append([]string{"-c", "user.name=a", "-c", "user.email=a"}, args...)...)
 	}
 	f.write(w.Path(), "stashed", "x")
 	f.in(w.Path(), "-c", "user.name=a", "-c", "user.email=a", "stash", "-u")
 	f.write(w.Path(), "x.o", "ignored", "out/deep/z", "ignored") // git status knows no more of them than we do
-	f.write(w.Admin, "hooks/post-checkout", "#!/bin/sh\ntouch evil\n")
+	f.write(w.Path(), "odd \xff\nname\t", "x")
+	f.write(w.Admin, "hooks/post-checkout", "#!/bin/sh\ntouch evil\n", "info/exclude", "*\n", "info/attributes", "* text eol=crlf\n",
+		"info/sparse-checkout", "/d\n", "MERGE_HEAD", string(base)+"\n", "MERGE_MSG", "mine\n", "BISECT_LOG", "mine\n",
+		"rebase-merge/done", "pick\n", "modules/sub/config", "[core]\n")
+	changed := f.portrait(w)
+	for _, key := range []string{
+		"git ls-files -v --stage", "git for-each-ref", "git config --list --worktree", "git check-attr -a edited", "git stash list", "git reflog --format=%H",
+		"MERGE_HEAD", "MERGE_MSG", "BISECT_LOG", "rebase-merge", "info/exclude", "info/sparse-checkout", "modules", "hooks", "odd \xff\nname\t",
+	} {
+		if changed[key] == want[key] {
+			t.Errorf("the agent did not change %q: %s", key, want[key])
+		}
+	}
 	must(t, os.Chmod(at("closed"), 0o000))
 
 	r := f.recycle(w)

@@ -100,15 +100,22 @@ func (c *composing) fenced() error {
 	}
 	c.hide()
 	for _, path := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
-		dir, ok := real(path)
-		// A rule for a folder is one for all in it, the repository too.
-		if ok && !covers(dir, c.State) && !covers(dir, c.Home) && !slices.ContainsFunc(c.Pieces, func(p Piece) bool {
-			return !p.Write && covers(dir, p.At)
-		}) {
+		if dir, ok := real(path); ok && !c.holdsClosed(dir) {
 			c.add(Piece{At: dir, From: dir, Write: true})
 		}
 	}
 	return nil
+}
+
+// holdsClosed reports whether a folder holds a path that agents do not write to. A
+// rule for a folder is one for all in it.
+func (c *composing) holdsClosed(dir string) bool {
+	for _, path := range append([]string{c.State, c.Home}, c.Closed...) {
+		if at, ok := real(path); ok && covers(dir, at) || covers(dir, path) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.Pieces, func(p Piece) bool { return !p.Write && covers(dir, p.At) })
 }
 
 // temporary is a /tmp and a /var/tmp of the agent's own. They are overlays: a

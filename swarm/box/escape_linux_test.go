@@ -296,17 +296,21 @@ func TestFenced(t *testing.T) {
 	g.untouched(t)
 }
 
-// TestFencedRepository: a /tmp that holds what is only read is not opened.
+// TestFencedRepository: a /tmp that holds what is only read, or the repository,
+// is not opened.
 func TestFencedRepository(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{"/srv": true, "/tmp/checkout": false, "/tmp": false, "/tmpfiles": true} {
-		w := compose(t, Landlock, Place{
-			State: "/nonexistent/state", Private: t.TempDir(), Getenv: os.Getenv,
-			Pieces: []Piece{{At: path, From: path}},
-		})
-		open := slices.ContainsFunc(w.Pieces, func(p Piece) bool { return p.At == "/tmp" && p.Write })
-		if open != want {
-			t.Errorf("with a checkout at %s /tmp is open: %v", path, open)
+		for name, p := range map[string]Place{
+			"read":   {Pieces: []Piece{{At: path, From: path}}},
+			"closed": {Closed: []string{"/nonexistent", path}},
+		} {
+			p.State, p.Private, p.Getenv = "/nonexistent/state", t.TempDir(), os.Getenv
+			w := compose(t, Landlock, p)
+			open := slices.ContainsFunc(w.Pieces, func(p Piece) bool { return p.At == "/tmp" && p.Write })
+			if open != want {
+				t.Errorf("with a %s checkout at %s /tmp is open: %v", name, path, open)
+			}
 		}
 	}
 }

@@ -66,6 +66,10 @@ type Place struct {
 	// they write to and all see. They may begin with "~/".
 	Hide  []string
 	Write []string
+	// Closed are folders of the user's that agents never write to: the
+	// repository. Without mounts a folder that all agents write to is not opened
+	// where one lies in it, for a rule holds for all below.
+	Closed []string
 	// Sockets are the folders of swarm's own sockets, which agents cannot reach.
 	Sockets []string
 	// Programs are files and folders that agents cannot do without: the program

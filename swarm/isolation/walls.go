@@ -28,6 +28,7 @@ func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
 		Pieces: append(e.pieces(r), e.piecesOf(own, r)...), State: filepath.Dir(e.Project.State.Dir), Home: e.Project.Getenv("HOME"),
 		Private: own.private, Warm: e.Warm, Setup: own.setup, Sockets: control.Folders(e.Project.Getenv), Getenv: e.Project.Getenv,
 		Hide: slices.Concat(e.Settings.Hide, own.hide), Write: slices.Concat(e.Settings.Write, own.write), View: box.ViewIn(e.Why),
+		Closed:   []string{e.Project.Root(), e.Project.Repo.CommonDir},
 		Programs: slices.Concat(filepath.SplitList(e.Project.Getenv("PATH")), r.Programs, e.Project.Repo.Borrowed()),
 	})
 	if err != nil {

@@ -116,6 +116,7 @@ func (t *Template) Adopt(home string) error {
 			err = errors.Join(t.linkCargo(own), own.Close())
 		}
 	}
+	err = errors.Join(err, t.leadYarn(root, yarnConfigOf(root.FS())))
 	if err != nil {
 		return fmt.Errorf("adopt a private HOME: %w", err)
 	}

@@ -54,7 +54,9 @@ func (t *Template) Environ(home string) []string {
 	// The files of a seeded store are links, of which pnpm must not make hard
 	// links.
 	set("npm_config_package_import_method", "copy")
-	set("YARN_CACHE_FOLDER", filepath.Join(t.shared, yarnCache))
+	if t.getenv("YARN_CACHE_FOLDER") != "" { // Else see leadYarn.
+		set("YARN_CACHE_FOLDER", filepath.Join(t.shared, yarnCache))
+	}
 	set("YARN_GLOBAL_FOLDER", filepath.Join(t.shared, yarnBerry))
 	set("PIP_CACHE_DIR", filepath.Join(t.shared, pipCache))
 	set("UV_CACHE_DIR", filepath.Join(t.shared, uvCache))

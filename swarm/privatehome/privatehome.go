@@ -143,7 +143,7 @@ func (t *Template) build(dir string, given []string) error {
 			return err
 		}
 	}
-	if err := errors.Join(t.makeCargo(part, show.cargo), t.linkGiven(part, given)); err != nil {
+	if err := errors.Join(t.makeCargo(part, show.cargo), t.makeYarn(part), t.linkGiven(part, given)); err != nil {
 		return err
 	}
 	if t.step != nil {

@@ -219,6 +219,28 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestFullScan: beyond the limit of entries, folders that tools cannot do without
+// are real, and so are the locks in them.
+func TestFullScan(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	const lock = ".gradle/wrapper/dists/gradle-9.4.1-bin/7kxr/gradle-9.4.1-bin.zip.lck"
+	for _, name := range []string{lock, ".local/share/x/f", ".local/bin/tool", ".config/tool/rc", "go/pkg/mod/f", ".tool/sub/f", ".toolrc"} {
+		u.write(name, "x")
+	}
+	s := &scan{home: u.path("home"), entries: make([]entry, maxEntries)}
+	s.walk()
+	found := byPath(s.entries)
+	for name, want := range map[string]kind{
+		".local": folder, ".local/share": folder, ".local/bin": folder, ".config": folder, ".local/share/x": link, ".local/bin/tool": link,
+		".config/tool": link, ".tool": link, ".toolrc": link, filepath.Dir(lock): folder, lock: copied,
+	} {
+		if got, ok := found[name]; !ok || got.kind != want {
+			t.Errorf("~/%s is of kind %d, %v, want %d", name, got.kind, ok, want)
+		}
+	}
+}
+
 func TestNoHome(t *testing.T) {
 	t.Parallel()
 	for _, home := range []string{"", "/", "relative", "/no/such/folder"} {

@@ -38,7 +38,7 @@ func emptied() []string {
 func linked() []string {
 	return []string{
 		".rustup", ".pyenv", ".nvm", ".sdkman", ".asdf", ".rbenv", ".local/lib", ".local/pipx", ".local/share/mise",
-		".local/share/uv", ".vscode-server", ".gradle/wrapper", "go/src",
+		".local/share/uv", ".vscode-server", "go/src",
 	}
 }
 
@@ -108,7 +108,8 @@ func (s *scan) file(rel, at string, info fs.FileInfo) {
 	if !strings.Contains(rel, "/") {
 		limit = maxTopFile
 	}
-	if info.Size() > limit || s.copied+info.Size() > maxCopied || len(s.entries) >= maxEntries {
+	full := s.copied+info.Size() > maxCopied || len(s.entries) >= maxEntries
+	if info.Size() > limit || full && !gradleLocks(path.Dir(rel)) {
 		s.add(entry{path: rel, kind: link, from: at})
 		return
 	}
@@ -135,7 +136,10 @@ func (s *scan) folder(rel, at string, info fs.FileInfo) (enter bool) {
 	case s.hidden.touches(at):
 		s.add(real)
 		return true
-	case slices.Contains(linked(), rel),
+	case standard(rel), gradleLocks(rel):
+		s.add(real)
+		return true
+	case slices.Contains(linked(), rel), below(".gradle/wrapper", rel),
 		!strings.HasPrefix(top, ".") && top != "go",
 		strings.Count(rel, "/") >= maxDepth,
 		len(s.entries) >= maxEntries,
@@ -146,6 +150,20 @@ func (s *scan) folder(rel, at string, info fs.FileInfo) (enter bool) {
 		s.add(real)
 		return true
 	}
+}
+
+// standard reports whether a folder is one that is there in every private HOME, or
+// holds such. Tools write to it, however much HOME holds.
+func standard(rel string) bool {
+	return slices.ContainsFunc(standardFolders(), func(name string) bool { return below(rel, name) })
+}
+
+// gradleLocks reports whether a folder may hold the lock of a distribution of
+// Gradle, or leads to one. Its wrapper opens the lock to write at each start: the
+// file lies in wrapper/dists/NAME/HASH, beside the distribution.
+func gradleLocks(rel string) bool {
+	const wrapper = ".gradle/wrapper"
+	return below(rel, wrapper) || below(wrapper, rel) && strings.Count(rel, "/") <= 4
 }
 
 func (s *scan) add(e entry) { s.entries = append(s.entries, e) }

@@ -36,8 +36,11 @@ const (
 // cache is one cache of the user's and how it is seeded.
 type cache struct {
 	from, to string
-	// whole is a depth at which folders are shown as links. 0: files are.
-	whole int
+	// whole tells which folders are shown as links. No tool may write to them.
+	// nil: only files are.
+	whole func(path string) bool
+	// only tells which files are shown; nil: all.
+	only func(path string) bool
 	// copies tells which files a tool writes to in place.
 	copies func(path string, size int64) bool
 	// lenient leaves out an entry that cannot be made.
@@ -48,6 +51,9 @@ type cache struct {
 // those of the template that it lies over, else the user's.
 func (t *Template) caches() []cache {
 	all := append(t.usersCaches(), t.namedSeeds()...)
+	if c, some := t.privateModules(); some {
+		all = append(all, c)
+	}
 	if t.over != nil {
 		for i, c := range all {
 			all[i].from = filepath.Join(t.over.shared, c.to)
@@ -75,16 +81,24 @@ func (t *Template) usersCaches() []cache {
 			return strings.HasPrefix(path, "index-")
 		}},
 		{from: filepath.Join(t.home, ".local/share/pnpm/store"), to: pnpmStore, copies: small},
-		{from: t.users("YARN_CACHE_FOLDER", ".cache/yarn"), to: yarnCache, whole: 2, copies: small},
+		{from: cmp.Or(t.getenv("YARN_CACHE_FOLDER"), filepath.Join(dirs, "yarn")), to: yarnCache, whole: below2, copies: small},
 		{from: filepath.Join(t.users("YARN_GLOBAL_FOLDER", ".yarn/berry"), "cache"), to: yarnBerry + "/cache", copies: never},
 		{from: cmp.Or(t.getenv("PIP_CACHE_DIR"), filepath.Join(dirs, "pip")), to: pipCache, copies: never},
-		{from: cmp.Or(t.getenv("UV_CACHE_DIR"), filepath.Join(dirs, "uv")), to: uvCache, whole: 2, copies: small},
+		{from: cmp.Or(t.getenv("UV_CACHE_DIR"), filepath.Join(dirs, "uv")), to: uvCache, whole: unpacked, copies: small},
 		{from: t.mavenRepository(), to: maven, copies: small},
 		{from: filepath.Join(cargo, "registry", "index"), to: cargoHome + "/registry/index", copies: small},
 		{from: filepath.Join(cargo, "registry", "cache"), to: cargoHome + "/registry/cache", copies: never},
-		{from: filepath.Join(cargo, "registry", "src"), to: cargoHome + "/registry/src", whole: 2, copies: small},
+		{from: filepath.Join(cargo, "registry", "src"), to: cargoHome + "/registry/src", whole: below2, copies: small},
 	}
 }
+
+// below2 tells of the folders two levels below a cache, and of deeper ones: a
+// folder for each version of a package.
+func below2(path string) bool { return strings.Count(path, "/") >= 1 }
+
+// unpacked tells of a package that uv has unpacked. uv adds to all other folders of
+// its cache, such as that of a package index or of an interpreter.
+func unpacked(path string) bool { return below2(path) && strings.HasPrefix(path, "archive-v") }
 
 // small tells that a file of a few kilobytes is copied: tools update such
 // files in place, and never large ones.
@@ -190,7 +204,7 @@ func (c *cache) find(from string, h hidden) (all []found, err error) {
 		}
 		depth := strings.Count(rel, string(filepath.Separator)) + 1
 		if e.IsDir() {
-			shown := c.whole > 0 && depth >= c.whole && rel != "." && !h.touches(path)
+			shown := c.whole != nil && c.whole(rel) && !h.touches(path)
 			if !shown && depth <= seedDepth {
 				return nil
 			}
@@ -200,6 +214,7 @@ func (c *cache) find(from string, h hidden) (all []found, err error) {
 			return fs.SkipDir
 		}
 		switch {
+		case c.only != nil && !c.only(rel):
 		case e.Type()&fs.ModeSymlink != 0 && h == nil: // of a cache that was seeded itself
 			if target, err := os.Readlink(path); err == nil && filepath.IsAbs(target) {
 				all = append(all, seen(rel, e, target))

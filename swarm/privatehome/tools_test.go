@@ -201,6 +201,149 @@ func TestCargo(t *testing.T) {
 	}
 }
 
+// TestMatchModule has the cases of go.dev/ref/mod#private-modules.
+func TestMatchModule(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		globs, module string
+		want          bool
+	}{
+		{"corp.example.com", "corp.example.com/xyzzy", true},
+		{"*.corp.example.com,rsc.io/private", "git.corp.example.com/xyzzy", true},
+		{"*.corp.example.com,rsc.io/private", "rsc.io/private/quux", true},
+		{"*.corp.example.com,rsc.io/private/", "rsc.io/private", true},
+		{"*.corp.example.com,rsc.io/private", "rsc.io/privateer", false},
+		{"rsc.io/private", "rsc.io", false},
+		{"", "rsc.io/private", false}, {",", "rsc.io/private", false}, {"[", "rsc.io/private", false},
+	} {
+		if got := matchModule(tc.globs, tc.module); got != tc.want {
+			t.Errorf("matchModule(%q, %q) = %v", tc.globs, tc.module, got)
+		}
+	}
+}
+
+// TestPrivateModules: Go asks no proxy for private modules, so that they are in the
+// shared cache itself. The others are not.
+func TestPrivateModules(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"GOPRIVATE", "GONOPROXY", ""} {
+		u := newUser(t)
+		const modules = "go/pkg/mod/cache/download/"
+		u.write(modules+"corp.example.com/!team/a/@v/v1.0.0.zip", strings.Repeat("x", 20<<10))
+		u.write(modules+"corp.example.com/!team/a/@v/list", "v1.0.0\n")
+		u.write(modules+"golang.org/x/sync/@v/v0.1.0.zip", "x")
+		want := "v1.0.0\n"
+		if name == "" {
+			want = ""
+		} else {
+			u.write(".config/go/env", name+"=corp.example.com/Team\n")
+		}
+		before := u.state()
+		u.prepare()
+		cache := u.path("shared/go-mod/cache/download")
+		u.has(cache, "corp.example.com/!team/a/@v/list", want)
+		u.has(cache, "golang.org/x/sync/@v/v0.1.0.zip", "")
+		if name != "" {
+			u.has(cache, "corp.example.com/!team/a/@v/v1.0.0.zip", strings.Repeat("x", 20<<10))
+			u.put(cache, "corp.example.com/!team/a/@v/list", "v1.0.0\nv1.1.0\n")
+		}
+		if after := u.state(); after != before {
+			t.Errorf("the user's HOME is\n%s\nwas\n%s", after, before)
+		}
+	}
+}
+
+// TestUv: agents add to each folder of uv's cache. An unpacked package is shown
+// whole.
+func TestUv(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	for _, name := range []string{
+		"archive-v0/id/tiny/__init__.py", "wheels-v5/pypi/tiny/1.0.msgpack", "simple-v16/pypi/tiny.rkyv", "interpreter-v4/machine/python.msgpack",
+		"sdists-v9/pypi/tiny/1.0/revision.rev",
+	} {
+		u.write(".cache/uv/"+name, "user")
+	}
+	before := u.state()
+	u.prepare()
+	cache := u.path("shared/uv")
+	u.has(cache, "wheels-v5/pypi/tiny/1.0.msgpack", "user")
+	if to, err := os.Readlink(filepath.Join(cache, "archive-v0/id")); to != u.path("home/.cache/uv/archive-v0/id") {
+		t.Errorf("the package leads to %q, %v", to, err)
+	}
+	for _, name := range []string{
+		"archive-v0/new/x", "wheels-v5/pypi/new/1.0.msgpack", "wheels-v5/pypi/tiny/2.0.msgpack", "simple-v16/pypi/new.rkyv", "interpreter-v4/machine/new.msgpack",
+		"sdists-v9/pypi/tiny/2.0/revision.rev",
+	} {
+		u.put(cache, name, "agent")
+	}
+	if after := u.state(); after != before {
+		t.Errorf("the user's HOME is\n%s\nwas\n%s", after, before)
+	}
+}
+
+// TestYarn: Yarn 1 finds the shared cache by its configuration alone. Later
+// versions would take a variable for the cache in a repository.
+func TestYarn(t *testing.T) {
+	t.Parallel()
+	for _, linked := range []bool{false, true} {
+		u := newUser(t)
+		u.write(".cache/yarn/v6/npm-a-1.0.0-hash/package.json", "{}")
+		u.write(".yarnrc", "registry \"https://npm.example.org\"\ncache-folder \"/elsewhere\"\nprefer-offline true")
+		if linked {
+			u.must(os.MkdirAll(u.path("home/.dotfiles"), 0o755), os.Rename(u.path("home/.yarnrc"), u.path("dotfiles")),
+				os.Symlink(u.path("dotfiles"), u.path("home/.yarnrc")))
+		}
+		before := u.state()
+		template := u.prepare()
+		home := u.build(template)
+		want := "registry \"https://npm.example.org\"\nprefer-offline true\ncache-folder \"" + u.path("shared/yarn") + "\"\n"
+		u.has(home, ".yarnrc", want)
+		u.has(u.path("shared"), "yarn/v6/npm-a-1.0.0-hash/package.json", "{}")
+		if got := variable(t, template.Environ(home), "YARN_CACHE_FOLDER"); got != "" {
+			t.Errorf("YARN_CACHE_FOLDER = %q", got)
+		}
+
+		other, err := Prepare(Request{Home: u.path("home"), Shared: u.path("others"), Getenv: func(string) string { return "" }})
+		u.must(err, other.Adopt(home))
+		u.has(home, ".yarnrc", strings.Replace(want, "shared", "others", 1))
+		// A program of the setup put a link in its place.
+		u.must(os.Remove(filepath.Join(home, ".yarnrc")), os.Symlink(u.path("home/.yarnrc"), filepath.Join(home, ".yarnrc")), other.Adopt(home))
+		u.has(home, ".yarnrc", "cache-folder \""+u.path("others/yarn")+"\"\n")
+		if after := u.state(); after != before {
+			t.Errorf("the user's HOME is\n%s\nwas\n%s", after, before)
+		}
+
+		u.env["YARN_CACHE_FOLDER"] = u.path("home/.cache/yarn")
+		if got := variable(t, template.Environ(home), "YARN_CACHE_FOLDER"); got != u.path("shared/yarn") {
+			t.Errorf("YARN_CACHE_FOLDER = %q where the user has one", got)
+		}
+	}
+}
+
+// TestGradleWrapper: a wrapper opens the lock beside a distribution to write, and
+// puts new distributions there.
+func TestGradleWrapper(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	const hash = ".gradle/wrapper/dists/gradle-9.4.1-bin/7kxr"
+	u.write(hash+"/gradle-9.4.1-bin.zip.lck", "")
+	u.write(hash+"/gradle-9.4.1-bin.zip.ok", "")
+	u.write(hash+"/gradle-9.4.1/bin/gradle", "#!")
+	before := u.state()
+	home := u.build(u.prepare())
+	u.has(home, hash+"/gradle-9.4.1/bin/gradle", "#!")
+	for _, name := range []string{hash + "/gradle-9.4.1-bin.zip.lck", hash + "/gradle-9.4.1-bin.zip.ok", ".gradle/wrapper/dists/gradle-9.5-bin/x/lock"} {
+		if at, err := os.Lstat(filepath.Join(home, name)); err == nil && !at.Mode().IsRegular() {
+			t.Errorf("%s is %v", name, at.Mode())
+		}
+		u.put(home, name, "agent")
+	}
+	if u.state() != before {
+		t.Error("the user's HOME has changed")
+	}
+}
+
 // TestSeeds: a shared cache has what the user's has, and whatever a tool
 // writes to it is not the user's.
 func TestSeeds(t *testing.T) {
