@@ -133,7 +133,10 @@ func abandoned(v *store.View) bool {
 	if err != nil || s == nil || !s.Dispatched || v.Status != store.RunStopped {
 		return false
 	}
-	return v.Died || v.Stop != nil && v.Stop.Abandoned
+	if v.Stop != nil {
+		return v.Stop.Abandoned
+	}
+	return v.Died || v.Reason == store.ReasonDied // recovery keeps the reason
 }
 
 // ending is how a command ended, with what it printed.

@@ -26,13 +26,16 @@ func TestAbandoned(t *testing.T) {
 	}{
 		{"its client left", true, fmt.Errorf("session: %w", left), false, true},
 		{"its process died", true, nil, true, true},
+		{"its process died, and it was recovered", true, nil, false, true},
+		{"dispatch_cancel stopped it, and its process died", true, mcp.ErrCancelled, true, false},
+		{"somebody stopped it, with the words of a death", true, errors.New(store.ReasonDied), false, false},
 		{"its client left, and its process died", true, left, true, true},
 		{"somebody stopped it, with those words", true, errors.New(left.Error()), false, false},
 		{"dispatch_cancel stopped it", true, mcp.ErrCancelled, false, false},
 		{"it was not dispatched", false, left, false, false},
 	} {
 		records := []event.Record{{N: 1, Event: &event.Opened{}}}
-		reason := "stopped"
+		reason := store.ReasonDied
 		if tt.cause != nil {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(tt.cause)

@@ -62,12 +62,30 @@ var (
 	slashed = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`://[^/\s:@]+:[^\s@/?#]*[^0-9/?#\s@][^\s@]*@`)
 	})
-	// assigned is an option that gives a password, such as
-	// -Dhttp.proxyPassword=x.
+	// assigned is a word such as password in a name that has a value behind it. A
+	// colon behind a path separates folders, as in PATH.
 	assigned = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(passw(or)?d|passphrase|secret|token|api_?key|credentials?)[\w.-]*\s*[=:]\s*[^\s]`)
+		const word = `(passw(or)?d|passphrase|secret|token|api[._-]?key|credentials?)[\w.-]*`
+		return regexp.MustCompile(`(?i)` + word + `\s*=\s*\S|(^|[^\w./-])[\w.-]*` + word + `\s*:\s*\S`)
 	})
+	// given is a name with a value behind it: NAME=value, -Dname=value or --name value.
+	given = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[^\w.])(?:-[DP])?([A-Za-z_][\w.-]*)\s*=\s*\S|(?:^|\s)--([A-Za-z][\w.-]*)\s+[^\s-]`)
+	})
+	// hump is where a word of a name such as secretKey begins.
+	hump = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])|[.-]`) })
 )
+
+// givesSecret reports whether a value gives one to a name that is one of a
+// credential, as in MAKEFLAGS or the options of a program.
+func givesSecret(value string) bool {
+	for _, m := range given().FindAllStringSubmatch(value, -1) {
+		if secretName(hump().ReplaceAllString(m[1]+m[2], "${1}_$2")) {
+			return true
+		}
+	}
+	return false
+}
 
 // secretValue reports whether a value holds a credential: a URL with a
 // password, a URL of http with a user, which is a token as often, or an option
@@ -88,5 +106,5 @@ func secretValue(name, value string) bool {
 	if strings.HasSuffix(strings.ToLower(name), "_proxy") && strings.Contains(value, "@") {
 		return true
 	}
-	return slashed().MatchString(value) || assigned().MatchString(value)
+	return slashed().MatchString(value) || assigned().MatchString(value) || givesSecret(value)
 }

@@ -6,18 +6,18 @@ import (
 )
 
 // unfence returns the script in a Markdown code fence. The line of the fence
-// becomes empty, so that messages name the lines that the model wrote. Code
-// without a fence is returned as it is. A fence that has no end, or text around
-// it, is an error with the line.
+// becomes empty, so that messages name the lines that the model wrote. Comments may
+// stand before it. Code without a fence is returned as it is. A fence that has no
+// end, or text around it, is an error with the line.
 func unfence(code string) (string, error) {
 	lines := strings.Split(strings.ReplaceAll(code, "\r\n", "\n"), "\n")
-	open := firstText(lines, 0)
+	open := behindComments(lines)
 	if open < 0 {
 		return code, nil
 	}
 	mark, tag := fenceOf(lines[open])
 	if mark == "" {
-		return code, proseBefore(lines, open)
+		return code, proseBefore(lines)
 	}
 	if !isScriptTag(tag) {
 		return "", fmt.Errorf("code:%d: a fence for %q: want a JavaScript program", open+1, tag)
@@ -39,8 +39,10 @@ func unfence(code string) (string, error) {
 }
 
 // proseBefore refuses text in front of a fence that says it holds JavaScript.
-// Other fences are left to the parser: they may stand in a comment.
-func proseBefore(lines []string, first int) error {
+// Other fences, and a program that begins with a comment, are left to the parser:
+// such a fence may stand in a comment.
+func proseBefore(lines []string) error {
+	first := firstText(lines, 0)
 	if begin := strings.TrimSpace(lines[first]); strings.HasPrefix(begin, "//") || strings.HasPrefix(begin, "/*") {
 		return nil
 	}
@@ -50,6 +52,32 @@ func proseBefore(lines []string, first int) error {
 		}
 	}
 	return nil
+}
+
+// behindComments returns the index of the first line that is neither blank nor in a
+// comment that whole lines hold; -1 if there is none.
+func behindComments(lines []string) int {
+	i := firstText(lines, 0)
+	for i >= 0 {
+		switch line := strings.TrimSpace(lines[i]); {
+		case strings.HasPrefix(line, "//"):
+		case strings.HasPrefix(line, "/*"):
+			for rest := line[2:]; ; rest = lines[i] {
+				if _, after, ends := strings.Cut(rest, "*/"); ends && strings.TrimSpace(after) != "" {
+					return i
+				} else if ends {
+					break
+				}
+				if i++; i == len(lines) {
+					return -1
+				}
+			}
+		default:
+			return i
+		}
+		i = firstText(lines, i+1)
+	}
+	return i
 }
 
 // fenceOf splits a line that opens a fence into its marks and the first word

@@ -21,6 +21,11 @@ func TestUnfence(t *testing.T) {
 		{name: "text behind", give: "```js\nreturn 1\n```\nThat is it.", err: "code:4: text follows the Markdown fence of the script; send the script alone"},
 		{name: "text before", give: "Here it is:\n\n```js\nreturn 1\n```", err: "code:1: text stands before the Markdown fence in line 3; send the script alone"},
 		{name: "a fence in a comment", give: "/*\n```js\n```\n*/\nreturn 1", want: "/*\n```js\n```\n*/\nreturn 1"},
+		{name: "comments before", give: "// a\n\n/* b */\n/* c\n``` d */\n```js\nreturn 1\n```", want: "// a\n\n/* b */\n/* c\n``` d */\n\nreturn 1"},
+		{name: "a comment, then text before", give: "// a\n```\nreturn 1\n```\n// b", err: "code:5: text follows the Markdown fence of the script; send the script alone"},
+		{name: "a fence in a later comment", give: "// a\nreturn 1\n/*\n```js\n```\n*/", want: "// a\nreturn 1\n/*\n```js\n```\n*/"},
+		{name: "code behind a comment", give: "/* a */ return 1\n/*\n```js\n*/", want: "/* a */ return 1\n/*\n```js\n*/"},
+		{name: "a comment without an end", give: "/* a\n```js\nreturn 1\n```", want: "/* a\n```js\nreturn 1\n```"},
 		{name: "an empty template", give: "return ``", want: "return ``"},
 	} {
 		got, err := unfence(tt.give)

@@ -146,6 +146,9 @@ func (r *reading) parse() (tree *ast.Program, body *ast.BlockStatement, err erro
 	r.restore(tree)
 	shift(tree, r.origin)
 	tree.File = file.NewFile(r.Name, r.Text, 1)
+	if err := r.refusePowers(tree); err != nil {
+		return nil, nil, err
+	}
 	return tree, body, nil
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
-	"github.com/dop251/goja_nodejs/url"
 
 	"agentswarm/swarm/script/language"
 )
@@ -67,13 +66,6 @@ func (c closing) faultOf(constructor goja.Value, message string) *goja.Object {
 // offer gives a runtime what scripts expect of it beside the language, and
 // takes away what is not to be seen. No text of a script has run.
 func (c closing) offer() {
-	module := c.rt.NewObject()
-	exports := c.rt.NewObject()
-	c.must(module.Set("exports", exports))
-	url.Require(c.rt, module)
-	for _, name := range []string{"URL", "URLSearchParams"} {
-		c.define(name, exports.Get(name))
-	}
 	for _, name := range []string{"GoError", "WeakRef", "FinalizationRegistry"} {
 		c.must(c.rt.GlobalObject().Delete(name))
 	}
@@ -82,10 +74,6 @@ func (c closing) offer() {
 		panic(c.faultOf(c.unnamed, explanation(v.Argument(0).String())))
 	}
 	c.must(c.rt.GlobalObject().DefineDataProperty(explainAbsent, c.rt.ToValue(explain), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
-}
-
-func (c closing) define(name string, v goja.Value) {
-	c.must(c.rt.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE))
 }
 
 // must is for what can only fail where the source of this package is wrong.

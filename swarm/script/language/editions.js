@@ -1,4 +1,4 @@
-// Functions of ES2024 and ES2025.
+// Functions of ES2024 and ES2025, and one of V8.
 () => {
   'use strict';
 
@@ -35,6 +35,11 @@
       if (/^[0-9A-Za-z]/.test(first)) return '\\x' + hex(first.charCodeAt(0), 2) + units(text.slice(1), escape);
       return units(text, escape);
     } }.escape,
+    'Error.captureStackTrace': { captureStackTrace(target) {
+      const { stack } = new Error();
+      const value = Error.prototype.toString.call(target) + stack.slice(stack.indexOf('\n'));
+      Object.defineProperty(target, 'stack', { value, writable: true, enumerable: false, configurable: true });
+    } }.captureStackTrace,
     'String.prototype.isWellFormed': { isWellFormed() {
       for (const c of textOf(this, 'isWellFormed')) {
         if (c.length === 1 && c >= '\ud800' && c <= '\udfff') return false;

@@ -140,6 +140,9 @@ func (r *regexps) match(call goja.FunctionCall) (goja.String, []int) {
 		found, err = e.Match(units, at, sticky, r.interrupted)
 		r.must(err)
 	}
+	if found != nil {
+		r.matched, r.matchedIn = found, text
+	}
 	switch {
 	case !moves:
 	case found == nil:

@@ -32,8 +32,9 @@ type chunk struct {
 
 func chunks() []chunk {
 	return []chunk{
-		{"editions.js", `Promise.try RegExp.escape String.prototype.isWellFormed String.prototype.toWellFormed`},
+		{"editions.js", `Promise.try RegExp.escape Error.captureStackTrace String.prototype.isWellFormed String.prototype.toWellFormed`},
 		{"library.js", `Promise.withResolvers Map.groupBy Object.groupBy Array.fromAsync structuredClone`},
+		{"urls.js", `URL URLSearchParams`},
 		{"intl.js", `Intl Number.prototype.toLocaleString BigInt.prototype.toLocaleString Array.prototype.toLocaleString
 			Date.prototype.toLocaleString Date.prototype.toLocaleDateString Date.prototype.toLocaleTimeString
 			String.prototype.localeCompare`},
@@ -212,6 +213,9 @@ func (in *installer) parts() *goja.Object {
 		return goja.Undefined()
 	}))
 	in.must(o.Set("compare", in.compare))
+	in.must(o.Set("parseURL", in.parseURL))
+	in.must(o.Set("changeURL", in.changeURL))
+	in.must(o.Set("formDecode", in.formDecode))
 	in.must(o.Set("part", func(call goja.FunctionCall) goja.Value {
 		return in.run(call.Argument(0).String(), call.Argument(1))
 	}))

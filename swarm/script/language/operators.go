@@ -12,6 +12,10 @@ import (
 func operator(e ast.Expression) ast.Expression {
 	switch e := e.(type) {
 	case *ast.BinaryExpression:
+		if _, is := e.Left.(*ast.PrivateIdentifier); is {
+			e.Operator = token.IN // The parser puts the next operator there: #x in o && y.
+			return e
+		}
 		switch {
 		case e.Operator == token.EXPONENT:
 			return call(e.Idx0(), name(e.Idx0(), power), e.Left, e.Right)

@@ -44,8 +44,10 @@ type regexps struct {
 	programs  map[string]*regex.Program
 	last      *goja.Object // looked up most recently
 	lastFound *expression
-	text      goja.String // matched most recently, with its units
+	text      goja.String // looked through most recently, with its units
 	units     []uint16
+	matched   []int       // bounds of the groups of the latest match
+	matchedIn goja.String // the text of that match
 }
 
 func (in *installer) regexps() error {
@@ -76,6 +78,9 @@ func (in *installer) regexps() error {
 		if err := r.method(r.proto, name, f); err != nil {
 			return err
 		}
+	}
+	if err := r.lastMatch(); err != nil {
+		return err
 	}
 	if err := r.replaceAll(); err != nil {
 		return err
