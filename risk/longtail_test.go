@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,10 +23,12 @@ const (
 	workHalf = "work half"      // the grammar was written with it
 	asideSet = "half set aside" // not read while the grammar was written
 	laterSet = "second collection"
+	thirdSet = "third collection"
+	liveSet  = "changes of live systems"
 )
 
-// longTail are the commands of testdata/longtail.txt and longtail_later.txt.
-// The hash of a line of the first file says whether it was set aside.
+// longTail are the commands of the files testdata/longtail*.txt. The hash of a
+// line of the first one says whether it was set aside.
 func longTail(t testing.TB) []longTailCase {
 	t.Helper()
 	first := longTailFile(t, "longtail.txt", func(line string) string {
@@ -36,7 +39,10 @@ func longTail(t testing.TB) []longTailCase {
 		}
 		return workHalf
 	})
-	return append(first, longTailFile(t, "longtail_later.txt", func(string) string { return laterSet })...)
+	later := longTailFile(t, "longtail_later.txt", func(string) string { return laterSet })
+	third := longTailFile(t, "longtail_third.txt", func(string) string { return thirdSet })
+	live := longTailFile(t, "longtail_live.txt", func(string) string { return liveSet })
+	return slices.Concat(first, later, third, live)
 }
 
 func longTailFile(t testing.TB, name string, setOf func(line string) string) []longTailCase {
@@ -65,11 +71,16 @@ func longTailFile(t testing.TB, name string, setOf func(line string) string) []l
 func TestLongTail(t *testing.T) {
 	t.Parallel()
 	rules, place := loadRules(t), corpusPlace(false, true)
-	sets := []string{workHalf, asideSet, laterSet}
+	// How many of a set may be judged wrongly, in percent. Commands of the last
+	// two were taken by their descriptions, so more of them are hard.
+	sets := []struct {
+		name          string
+		missed, asked float64
+	}{{workHalf, 8, 1}, {asideSet, 8, 1}, {laterSet, 8, 1}, {thirdSet, 16, 2.4}, {liveSet, 60, 0}}
 	missed, asked := map[string]*share{}, map[string]*share{}
 	for _, set := range sets {
-		missed[set] = &share{name: set + ": must ask and proceeds", most: 8}
-		asked[set] = &share{name: set + ": harmless and asks", most: 1}
+		missed[set.name] = &share{name: set.name + ": must ask and proceeds", most: set.missed}
+		asked[set.name] = &share{name: set.name + ": harmless and asks", most: set.asked}
 	}
 	programs := map[string]bool{}
 	for _, c := range longTail(t) {
@@ -85,11 +96,13 @@ func TestLongTail(t *testing.T) {
 			t.Logf("%q = %s", c.command, found(got))
 		}
 	}
-	if len(programs) < 600 {
-		t.Errorf("%d programs, want 600", len(programs))
+	if len(programs) < 850 {
+		t.Errorf("%d programs, want 850", len(programs))
 	}
 	for _, set := range sets {
-		missed[set].check(t)
-		asked[set].check(t)
+		missed[set.name].check(t)
+		if set.name != liveSet { // nothing of it is harmless
+			asked[set.name].check(t)
+		}
 	}
 }

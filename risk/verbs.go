@@ -84,7 +84,7 @@ func (c *call) tierOf(r *verb.Reading) Tier {
 			return HardToReverse
 		}
 		return Destructive
-	case verb.Publication, verb.Message:
+	case verb.Publication, verb.Message, verb.Change:
 		if c.staysHere() {
 			return Safe
 		}
@@ -141,6 +141,8 @@ func verbReason(r *verb.Reading) string {
 		effect = "may remove a program"
 	case verb.Publication:
 		effect = "may show something to others"
+	case verb.Change:
+		effect = "may change something that others use"
 	case verb.Message:
 		effect = "may send a message or money"
 	case verb.Destruction, verb.None:

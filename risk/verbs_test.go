@@ -31,6 +31,7 @@ func TestVerbs(t *testing.T) {
 		{"acme-cli send x", Visible, "verb"},
 		{"acme-cli uninstall x", HardToReverse, "verb"},
 		{"acme-cli profile delete x", Visible, "verb"},
+		{"acme-cli service update x", Visible, "verb"},
 		{"acme-cli plugin delete x", Safe, ""},
 		{"acme-cli publish http://localhost:1/x", Safe, ""},
 		{"acme-cli publish http://localhost:1/x https://example.com", Visible, "verb"},
@@ -61,7 +62,11 @@ func TestVerbs(t *testing.T) {
 			t.Errorf("Classify(%q) = %s %+v, want %s by %q", tt.command, f.Tier, f.Parts, tt.want, tt.rule)
 		}
 	}
-	f := r.Classify(&Shell{Text: "acme-cli cluster delete x"}, examplePlace(false))
+	f := r.Classify(&Shell{Text: "acme-cli service update x"}, examplePlace(false))
+	if want := `"update" of acme-cli, a program without a rule, may change something that others use`; f.Parts[0].Reason != want {
+		t.Errorf("Reason = %s, want %s", f.Parts[0].Reason, want)
+	}
+	f = r.Classify(&Shell{Text: "acme-cli cluster delete x"}, examplePlace(false))
 	if want := `"delete" of acme-cli, a program without a rule, may be permanent`; f.Parts[0].Reason != want {
 		t.Errorf("Reason = %s, want %s", f.Parts[0].Reason, want)
 	}

@@ -315,6 +315,9 @@ func (c *capturing) patch(ctx context.Context, f *os.File, out *Capture) (count 
 type sharedRules struct {
 	*ignorer
 	made map[string]bool // folders that hold rules
+	// kept is the folder of the last question. It and those above it were made
+	// for questions, unless they hold rules.
+	kept string
 }
 
 // Close ends git and removes the rules.
@@ -334,9 +337,12 @@ func (c *capturing) ignoredShared(ctx context.Context, paths []string) (answers 
 	c.mu.Unlock()
 	asked, err = s.ask(ctx, func() (*sharedRules, error) { return c.startRules(ctx) }, func(r *sharedRules) error {
 		unhook := context.AfterFunc(ctx, func() { r.stop(context.Cause(ctx)) })
-		var err error
-		answers, err = r.ignored(paths)
-		if err = errors.Join(err, r.clear(paths)); err == nil && !unhook() {
+		err := r.leave(disk.Parent(strings.TrimSuffix(paths[0], "/")))
+		if err == nil {
+			answers, err = r.ignored(paths)
+			err = errors.Join(err, r.clear(paths))
+		}
+		if err == nil && !unhook() {
 			return context.Cause(ctx)
 		}
 		return err
@@ -374,21 +380,31 @@ func (c *capturing) startRules(ctx context.Context) (_ *sharedRules, err error) 
 	return r, nil
 }
 
-// clear removes the folders that a question made: another workspace may have
-// a file there.
+// clear removes the folders that a question made in the folder of its paths:
+// another workspace may have a file there. Those above stay for the next
+// question. A walk goes into depth, and would make all of them again.
 func (r *sharedRules) clear(paths []string) error {
 	for _, p := range paths {
-		dir := p
-		if p[len(p)-1] == '/' {
-			dir = p[:len(p)-1]
-		} else {
-			dir = disk.Parent(p)
+		dir, isDir := strings.CutSuffix(p, "/")
+		if !isDir || r.made[dir] {
+			continue
 		}
-		for ; dir != "" && !r.made[dir]; dir = disk.Parent(dir) {
-			if err := os.Remove(filepath.Join(r.dir, dir)); err != nil && !disk.Missing(err) && !inTheWay(err) {
-				break // it holds another, which is removed later
-			}
+		if err := os.Remove(filepath.Join(r.dir, dir)); err != nil && !disk.Missing(err) && !inTheWay(err) {
+			return err
 		}
+		r.kept = disk.Parent(dir)
+	}
+	return nil
+}
+
+// leave removes the folders of earlier questions that are not above dir, the
+// folder of the next one. There is a folder at each path above it.
+func (r *sharedRules) leave(dir string) error {
+	for r.kept != "" && !r.made[r.kept] && r.kept != dir && !strings.HasPrefix(dir, r.kept+"/") {
+		if err := os.Remove(filepath.Join(r.dir, r.kept)); err != nil && !disk.Missing(err) && !inTheWay(err) {
+			return err
+		}
+		r.kept = disk.Parent(r.kept)
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func openError(path string, err error) error {
 	if at, lerr := os.Lstat(path); lerr == nil {
 		switch errno, _ := errors.AsType[syscall.Errno](err); errno {
 		case unix.ELOOP, unix.ENOTDIR, unix.ENXIO, unix.EISDIR:
-			return &ForeignError{Path: path, Reason: "it is " + kindOf(at.Mode())}
+			return &ForeignError{Path: path, Reason: "it is " + KindOf(at.Mode())}
 		}
 	}
 	return &fs.PathError{Op: "open", Path: path, Err: err}
@@ -160,7 +160,7 @@ func check(f *os.File) error {
 	reason := ""
 	switch {
 	case !info.Mode().IsRegular():
-		reason = "it is " + kindOf(info.Mode())
+		reason = "it is " + KindOf(info.Mode())
 	case int(at.Uid) != os.Geteuid():
 		reason = fmt.Sprintf("it belongs to the user %d", at.Uid)
 	case at.Nlink > 1:
@@ -171,7 +171,8 @@ func check(f *os.File) error {
 	return &ForeignError{Path: f.Name(), Reason: reason}
 }
 
-func kindOf(mode fs.FileMode) string {
+// KindOf is a mode as the object of a sentence, such as "a pipe".
+func KindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
 		return "a file"

@@ -16,6 +16,7 @@ type Class uint8
 // The classes of verbs. The zero value means that no such verb was found.
 const (
 	None        Class = iota
+	Change            // it changes something that others use
 	Message           // it sends a message or money
 	Publication       // it shows something to others
 	Removal           // it removes a program
@@ -25,6 +26,8 @@ const (
 // String is the class as a word of a sentence.
 func (c Class) String() string {
 	switch c {
+	case Change:
+		return "changes"
 	case Message:
 		return "sends"
 	case Publication:
@@ -73,9 +76,12 @@ func (t *Tables) Read(cmd Command) Reading {
 	if t.harmless[cmd.Program] {
 		return r
 	}
-	r.Restorable = t.restorable[cmd.Program]
+	r.Restorable = t.restorable[cmd.Program] || slices.ContainsFunc(t.endings, func(end string) bool {
+		return strings.HasSuffix(cmd.Program, end) && cmd.Program != end
+	})
 	words := subcommands(t, cmd.Args)
 	r.Words = words
+	r.Restorable = r.Restorable || len(words) > 0 && t.managers[words[0]]
 	if r.Read = t.dryRun(cmd.Args, words); r.Read != "" {
 		return r
 	}
@@ -89,10 +95,89 @@ func (t *Tables) Read(cmd Command) Reading {
 	if r.Class == None && r.Read == "" {
 		t.readAgreed(&r, words, cmd.Args)
 	}
+	if r.Class == None && r.Read == "" {
+		t.readLive(&r, words)
+	}
 	if r.Class == None && !cmd.Script && r.Read == "" {
 		t.readName(&r, words, len(cmd.Args))
 	}
+	undoes := r.Restorable && r.Verb == "rollback" // of what it did in the work tree
+	if undoes || t.staysHere(&r, cmd.Args) || t.editsFile(&r, cmd.Args) {
+		r.Verb, r.Class = "", None
+	}
 	return r
+}
+
+// staysHere says that what is published stays on this machine, by a word such
+// as "local" before the verb, or an option such as --local or --no-publish.
+func (t *Tables) staysHere(r *Reading, args []argv.Word) bool {
+	if r.Class != Publication && r.Class != Message && r.Class != Change {
+		return false
+	}
+	for _, word := range r.Words {
+		if word == r.Verb {
+			break
+		}
+		if t.here[strings.ToLower(word)] {
+			return true
+		}
+	}
+	for _, w := range args {
+		name, ok := strings.CutPrefix(w.Value, "--")
+		if !ok || !w.Known {
+			continue
+		}
+		first, verb, _ := strings.Cut(name, "-")
+		if t.hereOptions[plain(name)] || t.not[first] && verb == strings.TrimLeft(strings.ToLower(r.Verb), "-") {
+			return true
+		}
+	}
+	return false
+}
+
+// editsFile says that the verb is about the contents of a file, and that the
+// result is another one: "--remove c.info '/usr/*' -o d.info".
+func (t *Tables) editsFile(r *Reading, args []argv.Word) bool {
+	if r.Class != Destruction {
+		return false
+	}
+	edits, written := false, false
+	for i, w := range args {
+		if w.Value == r.Verb && i+1 < len(args) {
+			edits = args[i+1].Known && t.isFile(args[i+1].Value)
+		}
+		if t.into[w.Value] && i+1 < len(args) {
+			written = t.isFile(args[i+1].Value)
+		}
+	}
+	return edits && written
+}
+
+// isFile says that a word is the name of a file, by its ending.
+func (t *Tables) isFile(word string) bool {
+	return !strings.Contains(word, "://") && t.files[ending(word)]
+}
+
+// ending is the part of a word behind its last dot, in lower case.
+func ending(word string) string {
+	dot := strings.LastIndexByte(word, '.')
+	if dot < 1 {
+		return ""
+	}
+	return strings.ToLower(word[dot+1:])
+}
+
+// plain is the name of an option without case, dashes and underscores.
+func plain(name string) string {
+	kept := make([]byte, 0, 32)
+	for i := range len(name) {
+		if c := name[i]; c >= 'A' && c <= 'Z' {
+			kept = append(kept, c+'a'-'A')
+		} else if c != '-' && c != '_' {
+			kept = append(kept, c)
+		}
+	}
+	return string(kept)
 }
 
 // readAgreed looks for a first word that destroys only with an option that
@@ -107,6 +192,42 @@ func (t *Tables) readAgreed(r *Reading, words []string, args []argv.Word) {
 			return
 		}
 	}
+}
+
+// readLive looks for a verb that changes a thing that others use, right behind
+// the name of that thing: "service update", "orders:archive".
+func (t *Tables) readLive(r *Reading, words []string) {
+	before := ""
+	if t.namedAfter(r.Program) != "" {
+		return
+	}
+	if len(words) > 0 && t.control[words[0]] && !r.Restorable && t.controls(r.Program) {
+		r.Verb, r.Class = words[0], Change
+		return
+	}
+	for _, word := range words {
+		if ends(word) || t.isFile(word) {
+			return
+		}
+		all := append([]string{before}, parts(word)...)
+		for i := 1; i < len(all); i++ {
+			if t.live[all[i]] && i == len(all)-1 && t.liveThings[all[i-1]] {
+				r.Verb, r.Class = word, Change
+				return
+			}
+		}
+		before = strings.ToLower(word)
+		if t.neutral[before] && !t.groups[before] {
+			return
+		}
+	}
+}
+
+// controls says that a program controls a system, by its name: "netctl".
+func (t *Tables) controls(program string) bool {
+	return slices.ContainsFunc(parts(program), func(part string) bool {
+		return slices.ContainsFunc(t.controllers, func(end string) bool { return strings.HasSuffix(part, end) })
+	})
 }
 
 // readsAll says that nothing but a read can have this verb.
@@ -173,19 +294,19 @@ func (t *Tables) dryRun(args []argv.Word, words []string) string {
 		if last && (t.dryWords[w.Value] || w.Value == "help" && i > 0 && !takesValue(t, args[i-1].Value) && len(words) > 1) {
 			return w.Value
 		}
-		name, ok := strings.CutPrefix(w.Value, "--")
-		if !ok {
+		if len(w.Value) < 4 || w.Value[0] != '-' {
 			continue
 		}
-		name, value, has := strings.Cut(name, "=")
+		long := strings.HasPrefix(w.Value, "--")
+		name, value, has := strings.Cut(strings.TrimLeft(w.Value, "-"), "=")
 		if has && slices.Contains([]string{"", "false", "no", "0", "off", "none"}, strings.ToLower(value)) {
 			continue
 		}
-		if t.dry[name] {
+		if t.dry[plain(name)] && (long || len(name) > 4) {
 			return w.Value
 		}
 		bare := last || strings.HasPrefix(args[i+1].Value, "-")
-		if t.bare[name] && bare && !has {
+		if t.bare[name] && bare && !has && long {
 			return w.Value
 		}
 	}
@@ -211,7 +332,7 @@ func (t *Tables) readWords(r *Reading, words []string, n int) {
 			continue
 		}
 		lower := strings.ToLower(word)
-		if ends(word) {
+		if ends(word) || t.isFile(word) && !t.domains[ending(word)] {
 			return
 		}
 		if behind && !t.certain(lower) && !t.reading[lower] && !t.neutral[lower] {
@@ -230,7 +351,7 @@ func (t *Tables) readWords(r *Reading, words []string, n int) {
 		for _, c := range t.classes {
 			verb, object := t.match(c, i, compound, words)
 			copies := t.copiers[r.Program] && (lower == "push" || lower == "transfer")
-			if verb == "" || copies || c.object[lower] && i+1 == n {
+			if verb == "" || copies || c.object[lower] && i == 0 && n == 1 || t.spares(verb, object, words, i) {
 				continue
 			}
 			if r.Class != None && (c.is != Destruction || !c.strong[lower]) {
@@ -238,7 +359,7 @@ func (t *Tables) readWords(r *Reading, words []string, n int) {
 			}
 			r.Verb, r.Class = word, c.is
 			if i+1 < len(words) {
-				object = append(object, words[i+1])
+				object = append(object, parts(words[i+1])...)
 			}
 			if c.is == Destruction || c.is == Removal {
 				t.local(r, append(object, words[:i]...))
@@ -250,6 +371,19 @@ func (t *Tables) readWords(r *Reading, words []string, n int) {
 			return
 		}
 	}
+}
+
+// spares says that a verb in the word at i does no harm to its object: a part
+// of its compound, or the word at its side.
+func (t *Tables) spares(verb string, object, words []string, i int) bool {
+	objects := t.spared[verb]
+	switch {
+	case objects == nil:
+		return false
+	case i > 0 && objects[strings.ToLower(words[i-1])], i+1 < len(words) && objects[strings.ToLower(words[i+1])]:
+		return true
+	}
+	return len(object) > 0 && !slices.ContainsFunc(object, func(part string) bool { return !objects[part] })
 }
 
 // certain says that a word can be little else than a verb that destroys or
@@ -298,16 +432,28 @@ func (t *Tables) match(c *class, i int, compound, words []string) (verb string, 
 // local notes the local object that a removal is about.
 func (t *Tables) local(r *Reading, object []string) {
 	for _, one := range object {
-		for _, part := range append(parts(one), strings.ToLower(one)) {
-			switch {
-			case t.own[part]:
-				r.Object = part
-				return
-			case t.kept[part]:
-				r.Object, r.Kept = part, true
-			}
+		switch part := strings.ToLower(one); {
+		case t.own[part]:
+			r.Object = part
+			return
+		case t.kept[part]:
+			r.Object, r.Kept = part, true
 		}
 	}
+	if part := t.namedAfter(r.Program); part != "" {
+		r.Object, r.Kept = part, false
+	}
+}
+
+// namedAfter is the local object that a program is named after: "vim-addons".
+func (t *Tables) namedAfter(program string) string {
+	all := parts(program)
+	for _, part := range all {
+		if t.named[part] || len(all) > 1 && t.own[part] {
+			return part
+		}
+	}
+	return ""
 }
 
 // readOptions looks for a verb among the options.
@@ -331,7 +477,7 @@ func (t *Tables) readOptions(r *Reading, args []argv.Word) {
 			if c.is > r.Class && c.option(t, name) {
 				r.Verb, r.Class, r.Object, r.Kept = name, c.is, "", false
 				if c.is == Destruction {
-					t.local(r, []string{strings.TrimLeft(name, "-")})
+					t.local(r, parts(strings.TrimLeft(name, "-")))
 				}
 				return
 			}
@@ -366,6 +512,9 @@ func (c *class) option(t *Tables, name string) bool {
 		if c.options[side] || c.options[strings.TrimSuffix(long, "all")] {
 			return true
 		}
+	}
+	if all := parts(long); len(all) > 2 && c.is == Destruction && t.before[all[0]] && c.strong[all[1]] { // "--forceDeleteResult"
+		return true
 	}
 	return c.options[long] || slices.ContainsFunc(c.prefixes, func(p string) bool { return strings.HasPrefix(long, p) })
 }

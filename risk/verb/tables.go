@@ -72,7 +72,19 @@ type file struct {
 	Uninstall classFile `toml:"uninstall"`
 	Publish   classFile `toml:"publish"`
 	Send      classFile `toml:"send"`
-	Reading   struct {
+	Here      struct {
+		Words   []string `toml:"words"`
+		Options []string `toml:"options"`
+		Not     []string `toml:"not"`
+	} `toml:"here"`
+	Live struct {
+		Verbs       []string `toml:"verbs"`
+		Things      []string `toml:"things"`
+		Controllers []string `toml:"controllers"`
+		Control     []string `toml:"control"`
+	} `toml:"live"`
+	Spared  map[string][]string `toml:"spared"`
+	Reading struct {
 		Verbs     []string `toml:"verbs"`
 		Compounds []string `toml:"compounds"`
 		Options   []string `toml:"options"`
@@ -88,13 +100,19 @@ type file struct {
 		Modifiers []string `toml:"modifiers"`
 		Schemas   []string `toml:"schemas"`
 		Agreeing  []string `toml:"agreeing"`
+		Files     []string `toml:"files"`
+		Domains   []string `toml:"domains"`
+		Into      []string `toml:"into"`
 	} `toml:"neutral"`
 	Local struct {
-		Own  []string `toml:"own"`
-		Kept []string `toml:"kept"`
+		Own   []string `toml:"own"`
+		Kept  []string `toml:"kept"`
+		Named []string `toml:"named"`
 	} `toml:"local"`
 	Programs struct {
 		Restorable []string `toml:"restorable"`
+		Managers   []string `toml:"managers"`
+		Endings    []string `toml:"endings"`
 		Copiers    []string `toml:"copiers"`
 		Harmless   []string `toml:"harmless"`
 	} `toml:"programs"`
@@ -137,7 +155,11 @@ type Tables struct {
 	reading, compounds, dry, bare, dryWords           set
 	neutral, groups, making, before, flags, modifiers set
 	own, kept, restorable, copiers, harmless          set
-	schemas, agreeing                                 set
+	schemas, agreeing, files, domains, into           set
+	here, hereOptions, not                            set
+	live, liveThings, control, named, managers        set
+	spared                                            map[string]set // the objects of a verb
+	endings, controllers                              []string
 }
 
 // New makes the tables: the built-in words, and those that are added. Its error
@@ -171,6 +193,13 @@ func New(added ...*Added) (*Tables, error) {
 		modifiers: newSet(f.Neutral.Modifiers), own: newSet(f.Local.Own), kept: newSet(f.Local.Kept),
 		restorable: newSet(f.Programs.Restorable), copiers: newSet(f.Programs.Copiers), harmless: newSet(f.Programs.Harmless),
 		schemas: newSet(f.Neutral.Schemas), agreeing: newSet(f.Neutral.Agreeing),
+		files: newSet(f.Neutral.Files), domains: newSet(f.Neutral.Domains), into: newSet(f.Neutral.Into), here: newSet(f.Here.Words), hereOptions: newSet(f.Here.Options),
+		live: newSet(f.Live.Verbs), liveThings: newSet(f.Live.Things), control: newSet(f.Live.Control), controllers: f.Live.Controllers,
+		named: newSet(f.Local.Named), managers: newSet(f.Programs.Managers),
+		not: newSet(f.Here.Not), spared: make(map[string]set, len(f.Spared)), endings: f.Programs.Endings,
+	}
+	for verb, objects := range f.Spared {
+		t.spared[verb] = newSet(objects)
 	}
 	for _, a := range added { // an added verb wins over a built-in one that only reads
 		for _, w := range slices.Concat(a.Destroy, a.Uninstall, a.Publish, a.Send) {
@@ -178,6 +207,7 @@ func New(added ...*Added) (*Tables, error) {
 			delete(t.neutral, w)
 			delete(t.groups, w)
 			delete(t.compounds, w)
+			delete(t.spared, w)
 		}
 	}
 	return t, nil

@@ -90,7 +90,7 @@ func (r *Run) unlinked() error {
 			return linkedFolder(dir)
 		}
 	}
-	return nil
+	return plainGitDir(r.Frozen(), fs.ModeSymlink) // it has links of swarm's
 }
 
 // Live tells whether a process owns the run.

@@ -101,7 +101,7 @@ func Open(root, name, commonDir string) *State {
 
 // Unlinked refuses a symbolic link in the place of a folder of the state, or of one that
 // all repositories share, with a [*statefile.ForeignError]: files below it would be written
-// and removed outside.
+// and removed outside. It also refuses odd files among the refs.
 func (s *State) Unlinked() error {
 	shared := filepath.Join(filepath.Dir(s.Dir), "shared")
 	for _, dir := range []string{s.Dir, shared, filepath.Join(shared, "bin"), s.scratches()} {
@@ -118,7 +118,18 @@ func (s *State) Unlinked() error {
 			return linkedFolder(filepath.Join(s.Dir, e.Name()))
 		}
 	}
-	return nil
+	return plainGitDir(s.Refs(), 0)
+}
+
+// plainGitDir refuses anything but files, folders and the types of allowed in a git
+// dir: git follows a link there, and waits for the other end of a pipe.
+func plainGitDir(dir string, allowed fs.FileMode) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Type()&^allowed == 0 {
+			return nil // a command that uses the folder reports the error
+		}
+		return &statefile.ForeignError{Path: path, Reason: "it is " + statefile.KindOf(e.Type())}
+	})
 }
 
 func linkedFolder(dir string) error {
