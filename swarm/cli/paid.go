@@ -78,7 +78,8 @@ func (p *place) confirmCalls(c engine.Config, calls []*task.Call, yes bool) erro
 	if err != nil {
 		return err
 	}
-	if yes || paid <= unasked && line == "" {
+	if yes || paid <= unasked && line == "" || !p.env.canAsk() {
+		sayUnbounded(p.env.Stderr, line)
 		return nil
 	}
 	var lines []string
@@ -118,7 +119,8 @@ func (p *place) confirmScript(pl *plan, yes bool) error {
 	if err != nil {
 		return err
 	}
-	if yes || paid <= unasked && line == "" {
+	if yes || paid <= unasked && line == "" || !p.env.canAsk() {
+		sayUnbounded(p.env.Stderr, line)
 		return nil
 	}
 	lines := []string{
@@ -220,11 +222,24 @@ func callsAgain(v *store.View, wishes []engine.RetryRequest) (calls []*task.Call
 	return calls
 }
 
+// sayUnbounded prints the line about models without a price where nobody is asked about
+// them; an empty line prints nothing.
+func sayUnbounded(w io.Writer, line string) {
+	if line != "" {
+		fmt.Fprintln(w, program+": "+Printable(line))
+	}
+}
+
+// canAsk reports whether a person sits at the terminal.
+func (env Env) canAsk() bool {
+	in, isFile := env.Stdin.(interface{ Fd() uintptr })
+	return isFile && detect(env.Stderr, env.Getenv).TTY && isTerminal(in.Fd())
+}
+
 // askToStart shows what is about to start and asks once. Where nobody sits at
 // a terminal nobody is asked.
 func (env Env) askToStart(lines ...string) error {
-	in, isFile := env.Stdin.(interface{ Fd() uintptr })
-	if !isFile || !detect(env.Stderr, env.Getenv).TTY || !isTerminal(in.Fd()) {
+	if !env.canAsk() {
 		return nil
 	}
 	for _, line := range lines {
