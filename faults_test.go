@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/cli"
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // faultVar asks the `swarm` of the tests for a fault between two steps.
@@ -42,14 +43,14 @@ func faultySwarm() {
 	if fault != "" {
 		words := strings.SplitN(fault, ":", 3)
 		f := &faulty{verb: words[0], at: words[1], file: words[2]}
-		os.Exit(cli.RunIn(ctx, func(env *cli.Env) { env.Step, env.Available = f.step, unknown }, os.Args))
+		os.Exit(cli.RunIn(ctx, func(env *cmdline.Env) { env.Step, env.Available = f.step, unknown }, os.Args))
 	}
 	if fakes == nil { // as main has it
 		if code, ok := cli.Supervise(ctx, os.Args[1:]); ok {
 			os.Exit(code)
 		}
 	}
-	os.Exit(cli.RunIn(ctx, func(env *cli.Env) {
+	os.Exit(cli.RunIn(ctx, func(env *cmdline.Env) {
 		env.Kinds, env.Unhurried, env.Available = fakes, true, unknown
 	}, os.Args, demos))
 }

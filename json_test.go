@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"agentswarm/swarm/cli"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/task"
 )
 
@@ -186,7 +187,7 @@ func commandsWithJSON(t *testing.T) []string {
 	t.Helper()
 	help := func(words ...string) string {
 		var out bytes.Buffer
-		code := cli.Main(t.Context(), cli.Env{
+		code := cli.Main(t.Context(), cmdline.Env{
 			Args: append([]string{"help"}, words...), Dir: t.TempDir(), Stdin: strings.NewReader(""),
 			Stdout: &out, Stderr: &out,
 		})

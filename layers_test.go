@@ -25,7 +25,7 @@ func layers() [][]string {
 			"swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks", "worktree/disk", "worktree/git", "worktree/step",
 		},
 		1: {
-			"internal/markdown", "internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
+			"internal/markdown", "internal/terminal", "internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
 			"swarm/captureref", "swarm/diskwatch", "swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook",
 			"swarm/landing/compare", "swarm/limit", "swarm/manifest", "swarm/models", "swarm/modeltest/serve", "swarm/pager",
 			"swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/shim",
@@ -72,7 +72,8 @@ func rooms() map[int][][]string {
 		},
 		5: {
 			{"swarm/initconfig", "swarm/isolation", "swarm/workflow/library"},
-			{"swarm/workflow/host"},
+			{"swarm/exit", "swarm/workflow/host"},
+			{"swarm/cli/cmdline"},
 		},
 	}
 }
@@ -83,7 +84,7 @@ func seams() map[string][]string {
 		"os/exec":                     {"worktree/git", "swarm/proc"},
 		"github.com/creack/pty":       {"swarm/proc"},
 		"github.com/go-git/go-git/v5": {"worktree/git"},
-		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/demo"},
+		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cmdline", "swarm/demo"},
 		"github.com/dop251/goja":      {"swarm/script", "swarm/script/language"},
 		"github.com/itchyny/gojq":     {"internal/jq"},
 		"mvdan.cc/sh/v3/syntax":       {"risk/shell"},

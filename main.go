@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"agentswarm/swarm/cli"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/demo"
 )
 
@@ -19,7 +20,7 @@ func main() {
 }
 
 // demos are the commands of the demo.
-func demos(env cli.Env) []*cli.Command {
+func demos(env cmdline.Env) []*cli.Command {
 	return demo.Commands(demo.Env{
 		Dir: env.Dir, Environ: env.Environ, Stdout: env.Stdout, Stderr: env.Stderr,
 		Self: env.Self, Calls: env.Calls, Swarm: cli.Typed(env),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -49,9 +50,9 @@ func againNote(v *store.View, doing map[task.ID]activity.Now, now time.Time) str
 	}
 	when := ""
 	if !next.At.IsZero() {
-		when = fmt.Sprintf(", the next in %s", Duration(max(0, next.At.Sub(now)).Round(time.Second)))
+		when = fmt.Sprintf(", the next in %s", termtext.Duration(max(0, next.At.Sub(now)).Round(time.Second)))
 	}
-	return fmt.Sprintf("%s again%s: %s: %s", Count(waiting, "agent is tried", "agents are tried"), when, next.Kind, next.Reason)
+	return fmt.Sprintf("%s again%s: %s: %s", termtext.Count(waiting, "agent is tried", "agents are tried"), when, next.Kind, next.Reason)
 }
 
 // sooner reports whether a time is before another one. A time that is not known,

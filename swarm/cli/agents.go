@@ -8,7 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
 )
 
@@ -17,7 +19,7 @@ import (
 func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use *config.Use) error {
 	if len(pl.workflow.Command) > 0 {
 		if c.IsSet("agent") {
-			return usagef("run: --agent and a command after -- exclude each other")
+			return exit.Usagef("run: --agent and a command after -- exclude each other")
 		}
 		return nil
 	}
@@ -34,8 +36,8 @@ func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use 
 		default:
 			a, err := conf.Agent(t.Agent)
 			if err != nil {
-				return refused(&fanout.TaskError{
-					Source: pl.workflow.Source, Line: t.Line, Field: "agent", Reason: err.Error(), Tip: hintOf(err),
+				return cmdline.Refused(&fanout.TaskError{
+					Source: pl.workflow.Source, Line: t.Line, Field: "agent", Reason: err.Error(), Tip: exit.HintOf(err),
 				})
 			}
 			if err := p.addAgent(c, pl, a); err != nil {
@@ -53,7 +55,7 @@ func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use 
 		}
 		pl.workflow.Agent, pl.chosen = a.Name, a
 	} else if c.IsSet("agent") {
-		return usagef("run: --agent %s: every task names its own agent or command", c.String("agent"))
+		return exit.Usagef("run: --agent %s: every task names its own agent or command", c.String("agent"))
 	}
 	if err := p.addRoleAgents(c, pl, conf); err != nil {
 		return err
@@ -66,7 +68,7 @@ func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use 
 // name is not known before it runs.
 func (p *place) chooseScriptAgents(c *cli.Context, pl *plan, conf *config.Config, use *config.Use) error {
 	names := conf.AgentNames()
-	for _, f := range p.env.found() {
+	for _, f := range foundAgents(p.Env) {
 		if f.Here() && !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)
 		}
@@ -140,7 +142,7 @@ func (p *place) addAgent(c *cli.Context, pl *plan, a config.Agent) error {
 // hasVariables refuses an agent that takes a variable which is not set.
 func (p *place) hasVariables(a config.Agent) error {
 	_, unset := a.Environ(func(name string) (string, bool) {
-		for _, kv := range p.env.Environ {
+		for _, kv := range p.Env.Environ {
 			if value, ok := strings.CutPrefix(kv, name+"="); ok {
 				return value, true
 			}
@@ -148,7 +150,7 @@ func (p *place) hasVariables(a config.Agent) error {
 		return "", false
 	})
 	if len(unset) > 0 {
-		return usagef("agent %s takes $%s from the environment, where it is not set", a.Name, strings.Join(unset, ", $"))
+		return exit.Usagef("agent %s takes $%s from the environment, where it is not set", a.Name, strings.Join(unset, ", $"))
 	}
 	return nil
 }

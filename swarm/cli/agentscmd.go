@@ -10,16 +10,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 )
 
-func newAgentsCommand(env Env) *cli.Command {
+func newAgentsCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "agents",
 		Usage: "list agents, their logins, and how to install others",
-		Flags: []cli.Flag{jsonFlag()},
+		Flags: []cli.Flag{cmdline.JSONFlag()},
 		Description: `Lists the kinds of agents that swarm knows and the agents that are configured:
 where the program is, its version and whether that was tried, which login it uses,
 its options, and how much memory one takes. For an agent that is not installed it
@@ -70,44 +73,44 @@ type loginObject struct {
 	Risk    string `json:"risk,omitempty"`
 }
 
-func agentsAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func agentsAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	conf, err := configAnywhere(c, env)
 	if err != nil {
 		return err
 	}
-	o, err := env.knownAgents(c.Context, conf)
+	o, err := knownAgents(env, c.Context, conf)
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	}
 	return o.print(env.Stdout)
 }
 
 // configAnywhere is the configuration of the repository that one stands in, or
 // outside of any that of the user.
-func configAnywhere(c *cli.Context, env Env) (*config.Config, error) {
+func configAnywhere(c *cli.Context, env cmdline.Env) (*config.Config, error) {
 	p, err := openPlace(c, env)
 	if err == nil {
-		return p.config(c.Context, "HEAD")
+		return p.LoadConfig(c.Context, "HEAD")
 	}
-	return env.userConfig()
+	return cmdline.UserConfig(env)
 }
 
 // knownAgents looks at all agents there are.
-func (env Env) knownAgents(ctx context.Context, conf *config.Config) (*agentsObject, error) {
-	o := &agentsObject{Schema: "swarm.agents/1", Agents: []knownAgent{}, found: env.machine().Versions(ctx)}
+func knownAgents(env cmdline.Env, ctx context.Context, conf *config.Config) (*agentsObject, error) {
+	o := &agentsObject{Schema: "swarm.agents/1", Agents: []knownAgent{}, found: cmdline.Machine(env).Versions(ctx)}
 	names := conf.AgentNames()
-	for _, k := range env.kinds() {
+	for _, k := range cmdline.Kinds(env) {
 		a, err := conf.Agent(k.Name)
 		if err != nil {
 			return nil, err
 		}
-		o.Agents = append(o.Agents, env.knownAgent(o.found[k.Name], a))
+		o.Agents = append(o.Agents, newKnownAgent(env, o.found[k.Name], a))
 	}
 	for _, name := range names {
 		a, err := conf.Agent(name)
@@ -115,12 +118,12 @@ func (env Env) knownAgents(ctx context.Context, conf *config.Config) (*agentsObj
 			return nil, err
 		}
 		if _, kind := o.found[name]; !kind {
-			o.Agents = append(o.Agents, env.knownAgent(o.found[a.Kind.String()], a))
+			o.Agents = append(o.Agents, newKnownAgent(env, o.found[a.Kind.String()], a))
 		}
 	}
 	for i := range o.Agents {
 		a := &o.Agents[i]
-		if text := env.coverBy(conf, a.Path); text != "" && a.Kind != agent.KindBuiltin {
+		if text := coverBy(env, conf, a.Path); text != "" && a.Kind != agent.KindBuiltin {
 			a.Notes = append(a.Notes, text)
 		}
 		a.Configured, a.Default = slices.Contains(names, a.Name), a.Name == conf.DefaultAgent
@@ -128,9 +131,9 @@ func (env Env) knownAgents(ctx context.Context, conf *config.Config) (*agentsObj
 	return o, nil
 }
 
-// knownAgent is one of them. What its kind has on this machine holds for it,
+// newKnownAgent is one of them. What its kind has on this machine holds for it,
 // unless it has a command of its own.
-func (env Env) knownAgent(f kinds.Versioned, a config.Agent) knownAgent {
+func newKnownAgent(env cmdline.Env, f kinds.Versioned, a config.Agent) knownAgent {
 	k := knownAgent{Name: a.Name, Kind: a.Kind.String(), Model: a.Model, Path: f.Path}
 	if len(a.Command) > 0 {
 		k.Path = a.Command[0]
@@ -151,7 +154,7 @@ func (env Env) knownAgent(f kinds.Versioned, a config.Agent) knownAgent {
 		k.Sandbox = "off inside swarm's sandbox, which holds it instead"
 	}
 	if f.Models != nil {
-		k.Models = f.Models(env.machine().Surroundings())
+		k.Models = f.Models(cmdline.Machine(env).Surroundings())
 	}
 	if f.Kind.Login != nil {
 		k.Login = &loginObject{Name: f.Login.Name, Missing: f.Login.Missing, Risk: f.Login.Risk}
@@ -191,12 +194,12 @@ func abilities(can agent.Abilities) []string {
 
 // print shows the agents to a person.
 func (o *agentsObject) print(w io.Writer) error {
-	t := Table{Columns: []Column{
+	t := terminal.Table{Columns: []terminal.Column{
 		{Title: "AGENT"}, {Title: "KIND"}, {Title: "VERSION"}, {Title: "LOGIN"}, {Title: "MEMORY"}, {Title: "OPTIONS"},
 	}}
 	var notes []string
 	note := func(name, format string, args ...any) {
-		notes = append(notes, Printable(name+": "+fmt.Sprintf(format, args...)))
+		notes = append(notes, termtext.Line(name+": "+fmt.Sprintf(format, args...)))
 	}
 	for _, a := range o.Agents {
 		name, login, memory := a.Name, "", ""
@@ -207,7 +210,7 @@ func (o *agentsObject) print(w io.Writer) error {
 			login = cmp.Or(a.Login.Name, "none")
 		}
 		if a.Footprint > 0 {
-			memory = Bytes(a.Footprint)
+			memory = termtext.Bytes(a.Footprint)
 		}
 		version := cmp.Or(a.Version, map[bool]string{true: "installed", false: "not installed"}[a.Here])
 		t.Row(name, a.Kind, version, login, memory, strings.ReplaceAll(strings.Join(a.Can, " "), "_", "-"))
@@ -255,12 +258,12 @@ func (a *knownAgent) set() string {
 // checkLogins tells which login each agent that is installed uses, and whether a
 // sandbox hides its program.
 func (p *place) checkLogins(ctx context.Context, o *doctorObject) error {
-	conf, err := p.config(ctx, "HEAD")
+	conf, err := p.LoadConfig(ctx, "HEAD")
 	if err != nil {
 		conf = &config.Config{} // another check tells of that
 	}
-	for _, f := range p.env.found() {
-		if text := p.env.coverBy(conf, f.Path); text != "" && f.Name != agent.KindBuiltin {
+	for _, f := range foundAgents(p.Env) {
+		if text := coverBy(p.Env, conf, f.Path); text != "" && f.Name != agent.KindBuiltin {
 			o.add("program of "+f.Name, "note", text)
 		}
 		switch {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/worktree/git"
 	"agentswarm/worktree/include"
 )
@@ -23,20 +25,20 @@ func (b *bench) bringAlong(ctx context.Context) error {
 		Repo: b.Repo, Base: git.Hash(id.Base.Commit), Except: []string{b.State.Dir},
 	})
 	if bad := (*include.FileError)(nil); errors.As(err, &bad) {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	if err != nil || in == nil {
 		return err
 	}
 	b.trees.Include = in
-	fmt.Fprintf(b.env.Stderr, "%s: %s into each workspace, %s\n",
-		include.FileName, Count(in.Files, "file", "files"), Bytes(in.Size))
+	fmt.Fprintf(b.Env.Stderr, "%s: %s into each workspace, %s\n",
+		include.FileName, termtext.Count(in.Files, "file", "files"), termtext.Bytes(in.Size))
 	for i, s := range in.Skipped {
 		if i == maxSkipped {
-			fmt.Fprintf(b.env.Stderr, "%s: %d more do not come along\n", include.FileName, len(in.Skipped)-i)
+			fmt.Fprintf(b.Env.Stderr, "%s: %d more do not come along\n", include.FileName, len(in.Skipped)-i)
 			break
 		}
-		fmt.Fprintf(b.env.Stderr, "%s: %s\n", include.FileName, Printable(s.String()))
+		fmt.Fprintf(b.Env.Stderr, "%s: %s\n", include.FileName, termtext.Line(s.String()))
 	}
 	return nil
 }

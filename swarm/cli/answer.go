@@ -14,15 +14,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/task"
 )
 
-func newAnswerCommand(env Env) *cli.Command {
+func newAnswerCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "answer",
 		Usage:     "answer a question of an agent",
@@ -47,7 +50,7 @@ Examples:
   swarm answer k3x9q2-3 "the staging database"
   swarm answer k3x9q2-4`,
 		Action: func(c *cli.Context) error {
-			args, err := arguments(c, 1, 2)
+			args, err := cmdline.Arguments(c, 1, 2)
 			if err != nil {
 				return err
 			}
@@ -61,16 +64,16 @@ Examples:
 	}
 }
 
-func newApproveCommand(env Env) *cli.Command {
+func newApproveCommand(env cmdline.Env) *cli.Command {
 	return shortCommand(env, "approve", "allow what agents ask for", true)
 }
 
-func newDenyCommand(env Env) *cli.Command {
+func newDenyCommand(env cmdline.Env) *cli.Command {
 	return shortCommand(env, "deny", "deny what agents ask for", false)
 }
 
 // shortCommand is `answer` with the answer in its name, for several questions.
-func shortCommand(env Env, name, usage string, allow bool) *cli.Command {
+func shortCommand(env cmdline.Env, name, usage string, allow bool) *cli.Command {
 	flags, note := answerFlags(), ""
 	if allow {
 		flags = append(flags, allFlag())
@@ -86,7 +89,7 @@ Examples:
   swarm %[1]s k3x9q2-1
   swarm %[1]s k3x9q2-1 k3x9q2-2 --for run`, name, note),
 		Action: func(c *cli.Context) error {
-			args, err := arguments(c, 1, -1)
+			args, err := cmdline.Arguments(c, 1, -1)
 			if err != nil {
 				return err
 			}
@@ -102,7 +105,7 @@ func answerFlags() []cli.Flag {
 		&cli.StringFlag{Name: "for", Usage: "answer this question, or the same action of every agent of the run: `once|run`"},
 		&cli.StringFlag{Name: "reason", Usage: "reason, which the agent gets"},
 		&cli.StringFlag{Name: "confined", Usage: "save the value as risk.confined in your own configuration: `ask|snapshot`"},
-		jsonFlag(),
+		cmdline.JSONFlag(),
 	}
 }
 
@@ -110,21 +113,21 @@ func answerFlags() []cli.Flag {
 func answerText(q waiting.Question, text string) (*control.Answer, error) {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return nil, usagef("the answer is empty; say yes, no, or what the agent should know")
+		return nil, exit.Usagef("the answer is empty; say yes, no, or what the agent should know")
 	case !utf8.ValidString(text):
-		return nil, usagef("the answer is not UTF-8")
+		return nil, exit.Usagef("the answer is not UTF-8")
 	}
 	d, err := inbox.Decide(&q.Questioned, text)
 	if unclear := (*inbox.UnclearError)(nil); errors.As(err, &unclear) && q.Doubt == nil {
-		return nil, &UsageError{Text: unclear.Error(), Advice: unclear.Hint()}
+		return nil, &exit.UsageError{Text: unclear.Error(), Advice: unclear.Hint()}
 	}
 	return &control.Answer{Allow: d.Allow, Text: d.Text, Reason: d.Reason}, nil
 }
 
 // answerAction finds the questions, gets the answer and gives it. Nothing is
 // answered before all of the questions are known to wait.
-func answerAction(c *cli.Context, env Env, get func(*place, []waiting.Question) (*control.Answer, error), ids ...string) error {
-	if err := env.personal("answering questions"); err != nil {
+func answerAction(c *cli.Context, env cmdline.Env, get func(*place, []waiting.Question) (*control.Answer, error), ids ...string) error {
+	if err := cmdline.Personal(env, "answering questions"); err != nil {
 		return err
 	}
 	span, err := answerSpan(c)
@@ -134,7 +137,7 @@ func answerAction(c *cli.Context, env Env, get func(*place, []waiting.Question) 
 	var confined config.Confined
 	if c.IsSet("confined") {
 		if err := confined.UnmarshalText([]byte(c.String("confined"))); err != nil {
-			return usagef("%s: --confined %q: want ask or snapshot", c.Command.Name, c.String("confined"))
+			return exit.Usagef("%s: --confined %q: want ask or snapshot", c.Command.Name, c.String("confined"))
 		}
 	}
 	p, err := openPlace(c, env)
@@ -167,11 +170,11 @@ func answerAction(c *cli.Context, env Env, get func(*place, []waiting.Question) 
 func answerSpan(c *cli.Context) (span task.Span, err error) {
 	if c.IsSet("for") {
 		if err := span.UnmarshalText([]byte(c.String("for"))); err != nil {
-			return span, usagef("%s: --for %q: want once or run", c.Command.Name, c.String("for"))
+			return span, exit.Usagef("%s: --for %q: want once or run", c.Command.Name, c.String("for"))
 		}
 	}
 	if !utf8.ValidString(c.String("reason")) {
-		return span, usagef("%s: --reason is not UTF-8", c.Command.Name)
+		return span, exit.Usagef("%s: --reason is not UTF-8", c.Command.Name)
 	}
 	return span, nil
 }
@@ -185,7 +188,7 @@ func (p *place) giveAll(c *cli.Context, all []waiting.Question, answer *control.
 		err = p.give(c.Context, q, answer)
 		reply := &event.Replied{Allow: answer.Allow, For: answer.For, All: answer.All}
 		before := func(other waiting.Question) bool { return q.AnsweredBy(other, reply) }
-		if codeOf(err) == CodeUsage && slices.ContainsFunc(all[:i], before) {
+		if exit.CodeOf(err) == exit.Usage && slices.ContainsFunc(all[:i], before) {
 			err = nil // it was answered with that one
 		}
 		if err != nil {
@@ -193,11 +196,11 @@ func (p *place) giveAll(c *cli.Context, all []waiting.Question, answer *control.
 		}
 		given.add(q, answer)
 		if !c.Bool("json") {
-			fmt.Fprintln(p.env.Stdout, outcomeText(q, answer))
+			fmt.Fprintln(p.Env.Stdout, outcomeText(q, answer))
 		}
 	}
 	if c.Bool("json") && len(given.Answers) > 0 {
-		err = errors.Join(printJSON(p.env.Stdout, given), err)
+		err = errors.Join(cmdline.PrintJSON(p.Env.Stdout, given), err)
 	}
 	return err
 }
@@ -215,7 +218,7 @@ func (p *place) give(ctx context.Context, q waiting.Question, answer *control.An
 	err = carried(client.Ask(ctx, answer))
 	// The owner of the run knows better than its file whether it is open.
 	unseen := &inbox.OtherError{ID: q.ID, Unseen: true}
-	if q.Doubt != nil && codeOf(err) == CodeUsage && err.Error() != unseen.Error() {
+	if q.Doubt != nil && exit.CodeOf(err) == exit.Usage && err.Error() != unseen.Error() {
 		err = q.Doubt
 	}
 	return errors.Join(err, client.Close())
@@ -228,9 +231,9 @@ func carried(err error) error {
 	var answer *control.AnswerError
 	switch {
 	case errors.As(err, &refused):
-		return &ExitError{Code: CodeApproval, Err: err}
+		return &exit.Error{Code: exit.Approval, Err: err}
 	case errors.As(err, &answer):
-		return &ExitError{Code: CodeUsage, Err: err}
+		return &exit.Error{Code: exit.Usage, Err: err}
 	default:
 		return err
 	}
@@ -244,7 +247,7 @@ func outcomeText(q waiting.Question, a *control.Answer) string {
 	}
 	line := q.ID + " " + word
 	if len(a.Told) > 1 {
-		line += fmt.Sprintf(" for %s: %s", Count(len(a.Told), "agent", "agents"), waiting.Ranges(a.Told))
+		line += fmt.Sprintf(" for %s: %s", termtext.Count(len(a.Told), "agent", "agents"), waiting.Ranges(a.Told))
 		if a.For == task.ForTheRun {
 			line += ", and for the run"
 		}
@@ -252,11 +255,11 @@ func outcomeText(q waiting.Question, a *control.Answer) string {
 	}
 	_, inquiry := inbox.InquiryOf(&q.Questioned)
 	if inquiry && a.Text != "" {
-		line = q.ID + " answered: " + Printable(a.Text)
+		line = q.ID + " answered: " + termtext.Line(a.Text)
 	} else if q.Question.Agent == "" && q.Doubt == nil {
 		line = q.ID + " answered: " + yesOrNo(a.Allow)
 	} else if q.Question.Agent != "" {
-		line += ": " + Printable(q.Who())
+		line += ": " + termtext.Line(q.Who())
 	}
 	if a.For == task.ForTheRun {
 		line += ", for the run"
@@ -270,9 +273,9 @@ func (p *place) askAnswer(q waiting.Question) (*control.Answer, error) {
 		return nil, q.Doubt
 	}
 	if !p.attended() {
-		return nil, &UsageError{
+		return nil, &exit.UsageError{
 			Text:   "answer: what is the answer to " + q.ID + "?",
-			Advice: fmt.Sprintf("`%s answer %s yes`, no, or the text of an answer", p.env.Calls, q.ID),
+			Advice: fmt.Sprintf("`%s answer %s yes`, no, or the text of an answer", p.Env.Calls, q.ID),
 		}
 	}
 	tier, reason := foundText(q.Risk)
@@ -282,14 +285,14 @@ func (p *place) askAnswer(q waiting.Question) (*control.Answer, error) {
 	}
 	wants, choices := tier+wholeAction(action)+reason, "y or n"
 	if in, ok := inbox.InquiryOf(&q.Questioned); ok {
-		wants = PrintableText(in.Question)
+		wants = termtext.Text(in.Question)
 		if len(in.Choices) > 0 {
-			choices = Printable(strings.Join(in.Choices, ", "))
+			choices = termtext.Line(strings.Join(in.Choices, ", "))
 		}
 	}
-	fmt.Fprintf(p.env.Stderr, "%s of run %s asked %s and wants:\n%s\nAnswer %s: ",
-		Printable(q.Who()), q.Run, Ago(time.Now(), q.Time), wants, choices)
-	line, err := bufio.NewReader(p.env.input()).ReadString('\n')
+	fmt.Fprintf(p.Env.Stderr, "%s of run %s asked %s and wants:\n%s\nAnswer %s: ",
+		termtext.Line(q.Who()), q.Run, termtext.Ago(time.Now(), q.Time), wants, choices)
+	line, err := bufio.NewReader(cmdline.Input(p.Env)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
@@ -308,7 +311,7 @@ func (p *place) findQuestions(ids []string) ([]waiting.Question, error) {
 // refusedName is refused for a name that means no open question.
 func refusedName(err error) error {
 	if of := (*waiting.NameError)(nil); errors.As(err, &of) {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	return err
 }

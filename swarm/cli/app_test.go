@@ -14,13 +14,16 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 )
 
 // doing is a command whose action is act.
 func doing(act func(c *cli.Context) error) *cli.Command {
 	return &cli.Command{
 		Name: "do", Usage: "do it", ArgsUsage: "[WHAT]",
-		Flags: []cli.Flag{jsonFlag(), &cli.UintFlag{Name: "level"}}, Action: act,
+		Flags: []cli.Flag{cmdline.JSONFlag(), &cli.UintFlag{Name: "level"}}, Action: act,
 	}
 }
 
@@ -32,7 +35,7 @@ type outcome struct {
 
 func runMain(ctx context.Context, dir string, cmd *cli.Command, words ...string) outcome {
 	var stdout, stderr bytes.Buffer
-	code := Main(ctx, Env{
+	code := Main(ctx, cmdline.Env{
 		Args: words, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir,
 	}, cmd)
 	return outcome{code, stdout.String(), stderr.String()}
@@ -49,16 +52,16 @@ func TestMainErrors(t *testing.T) {
 		{"good", []string{"do"}, nil, outcome{0, "", ""}},
 		{"plain", []string{"do"}, errors.New("boom"), outcome{1, "", "swarm: boom\n"}},
 		{
-			"hint", []string{"do"}, &UsageError{Text: "bad", Advice: "do better"},
+			"hint", []string{"do"}, &exit.UsageError{Text: "bad", Advice: "do better"},
 			outcome{2, "", "swarm: bad\nhint: do better\n"},
 		},
-		{"silent", []string{"do", "--json"}, &ExitError{Code: CodeDegraded}, outcome{3, "", ""}},
+		{"silent", []string{"do", "--json"}, &exit.Error{Code: exit.Degraded}, outcome{3, "", ""}},
 		{
 			"foreign text", []string{"do"}, errors.New("file \x1b[2J\nswarm: all is well"),
 			outcome{1, "", "swarm: file \\x1b[2J\n  swarm: all is well\n"},
 		},
 		{
-			"refused as JSON", []string{"do", "--json"}, usagef("a < b"),
+			"refused as JSON", []string{"do", "--json"}, exit.Usagef("a < b"),
 			outcome{
 				2, `{"schema":"swarm.error/1","error":{"kind":"invalid","message":"a < b"}}` + "\n",
 				"swarm: a < b\n",
@@ -66,7 +69,7 @@ func TestMainErrors(t *testing.T) {
 		},
 		{
 			"approval as JSON", []string{"do", "--json"},
-			&ExitError{Code: CodeApproval, Err: &foreign{hint: "--trust"}},
+			&exit.Error{Code: exit.Approval, Err: &exit.UsageError{Text: "foreign trouble", Advice: "--trust"}},
 			outcome{
 				5, `{"schema":"swarm.error/1","error":{"kind":"refused","message":"foreign trouble","hint":"--trust"}}` + "\n",
 				"swarm: foreign trouble\nhint: --trust\n",
@@ -88,10 +91,10 @@ func TestMainErrors(t *testing.T) {
 			outcome{2, "", "swarm: do: invalid value \"-1\" for flag -level: parse error\n"},
 		},
 		{
-			"text of git with a command to type", []string{"do"}, usagef("no\n\n\tgit config\x1b x"),
+			"text of git with a command to type", []string{"do"}, exit.Usagef("no\n\n\tgit config\x1b x"),
 			outcome{2, "", "swarm: no\n\n  \tgit config\\x1b x\n"},
 		},
-		{"JSON switched off", []string{"do", "--json=false"}, usagef("x"), outcome{2, "", "swarm: x\n"}},
+		{"JSON switched off", []string{"do", "--json=false"}, exit.Usagef("x"), outcome{2, "", "swarm: x\n"}},
 		{"too many arguments", []string{"version", "x"}, nil, outcome{2, "", "swarm: version: takes no argument, but got \"x\"\n"}},
 	}
 	for _, tt := range tests {
@@ -109,10 +112,10 @@ func TestMainErrors(t *testing.T) {
 func TestMainOneObject(t *testing.T) {
 	t.Parallel()
 	cmd := doing(func(c *cli.Context) error {
-		if err := printJSON(c.App.Writer, map[string]int{"n": 1}); err != nil {
+		if err := cmdline.PrintJSON(c.App.Writer, map[string]int{"n": 1}); err != nil {
 			return err
 		}
-		return &ExitError{Code: CodeApproval, Err: errors.New("nobody answered")}
+		return &exit.Error{Code: exit.Approval, Err: errors.New("nobody answered")}
 	})
 	got := runMain(t.Context(), t.TempDir(), cmd, "do", "--json")
 	if want := (outcome{5, "{\"n\":1}\n", "swarm: nobody answered\n"}); got != want {
@@ -123,7 +126,7 @@ func TestMainOneObject(t *testing.T) {
 func TestMainSignal(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(&SignalError{Signal: syscall.SIGINT})
+	cancel(&exit.SignalError{Signal: syscall.SIGINT})
 	cmd := doing(func(c *cli.Context) error { return fmt.Errorf("wait for agents: %w", c.Context.Err()) })
 	if got, want := runMain(ctx, t.TempDir(), cmd, "do"), (outcome{130, "", "swarm: stopped by Ctrl-C\n"}); got != want {
 		t.Errorf("Main = %+v, want %+v", got, want)
@@ -156,7 +159,7 @@ func TestMainDir(t *testing.T) {
 	}
 	for _, tt := range tests {
 		cmd := doing(func(c *cli.Context) error {
-			_, err := fmt.Fprint(c.App.Writer, invoked(c).dir)
+			_, err := fmt.Fprint(c.App.Writer, cmdline.Invoked(c).Dir)
 			return err
 		})
 		if got := runMain(t.Context(), dir, cmd, tt.words...); got != tt.want {
@@ -168,7 +171,7 @@ func TestMainDir(t *testing.T) {
 func TestMainFullDisk(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
-	env := Env{
+	env := cmdline.Env{
 		Args: []string{"do"}, Stdin: strings.NewReader(""), Stdout: &fullDisk{}, Stderr: &stderr, Dir: t.TempDir(),
 	}
 	careless := doing(func(c *cli.Context) error {
@@ -202,7 +205,7 @@ func TestVersion(t *testing.T) {
 		}
 	}
 	got := runMain(t.Context(), "/", idle, "--version", "--json")
-	var v versionReport
+	var v cmdline.VersionReport
 	if err := json.Unmarshal([]byte(got.stdout), &v); err != nil || v.Schema != "swarm.version/1" || v.Version == "" {
 		t.Errorf("Main(version --json) = %+v, %v", got, err)
 	}
@@ -225,7 +228,7 @@ func TestArguments(t *testing.T) {
 	}
 	for _, tt := range tests {
 		cmd := doing(func(c *cli.Context) error {
-			args, err := arguments(c, tt.least, tt.most)
+			args, err := cmdline.Arguments(c, tt.least, tt.most)
 			if err == nil && strings.Join(args, " ") != strings.Join(tt.give, " ") {
 				t.Errorf("arguments = %q, want %q", args, tt.give)
 			}
@@ -259,7 +262,7 @@ func TestVersionOf(t *testing.T) {
 		{"nothing is known", nil, "devel"},
 	}
 	for _, tt := range tests {
-		if got := versionOf(tt.give).Version; got != tt.want {
+		if got := cmdline.VersionOf(tt.give).Version; got != tt.want {
 			t.Errorf("%s: version is %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -7,17 +7,20 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-func newApplyCommand(env Env) *cli.Command {
+func newApplyCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "apply",
 		Usage:     "put patches into the working tree, without a commit",
 		ArgsUsage: "[AGENT… | -]",
-		Flags:     append([]cli.Flag{jsonFlag()}, endedFlags()...),
+		Flags:     append([]cli.Flag{cmdline.JSONFlag()}, endedFlags()...),
 		Description: `Applies the patches of agents to the files of your checkout, without a commit and
 without staging. It refuses to change a file that you have changed, and refuses two
 patches that change one file. It stops at the first patch that does not fit; undo
@@ -44,7 +47,7 @@ type movedObject struct {
 	Paths  []string  `json:"paths,omitempty"`
 }
 
-func applyAction(c *cli.Context, env Env) error {
+func applyAction(c *cli.Context, env cmdline.Env) error {
 	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
@@ -53,7 +56,7 @@ func applyAction(c *cli.Context, env Env) error {
 		return err
 	}
 	if p.Repo.Bare() {
-		return usagef("apply: a bare repository has no working tree")
+		return exit.Usagef("apply: a bare repository has no working tree")
 	}
 	s.keepMergeable(func(a *store.Agent) bool { return !a.Landed() })
 	if err := s.nonePicked("apply"); err != nil {
@@ -76,9 +79,9 @@ func applyAction(c *cli.Context, env Env) error {
 			return p.misfit(c.Context, s, a, err)
 		}
 		if c.Bool("json") {
-			err = printJSON(env.Stdout, o)
+			err = cmdline.PrintJSON(env.Stdout, o)
 		} else {
-			_, err = fmt.Fprintf(env.Stdout, "applied %s: %s\n", a.ID, Count(len(o.Paths), "file", "files"))
+			_, err = fmt.Fprintf(env.Stdout, "applied %s: %s\n", a.ID, termtext.Count(len(o.Paths), "file", "files"))
 		}
 		if err != nil {
 			return err

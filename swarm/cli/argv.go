@@ -10,7 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 )
 
 // The rules of a command line:
@@ -21,7 +24,7 @@ import (
 //     else the next word, whatever that starts with; only `--` is never taken.
 //     A bool flag takes none, short ones may share a word (-fn).
 //   - What follows `--` is untouched. A command whose ArgsUsage shows a `--`
-//     gets it apart, see [invoked]; for others it is more arguments.
+//     gets it apart, see [cmdline.Invoked]; for others it is more arguments.
 //   - A command with SkipFlagParsing gets all words after its name as they are.
 //
 // urfave/cli stops at the first argument and swallows `--` in some positions,
@@ -32,14 +35,14 @@ const dashes = "--"
 
 // normalize puts words in the order that App.Run reads. On an error the
 // invocation tells no more than whether JSON was asked for.
-func normalize(app *cli.App, words []string) (*invocation, error) {
+func normalize(app *cli.App, words []string) (*cmdline.Invocation, error) {
 	s := &scanner{
 		levels: []level{{flags: app.Flags, commands: app.Commands}},
 		seen:   map[cli.Flag]bool{},
-		inv:    &invocation{},
+		inv:    &cmdline.Invocation{},
 	}
 	if len(words) == 0 {
-		s.inv.help = true
+		s.inv.Help = true
 		return s.inv, nil
 	}
 	err := s.scan(words)
@@ -53,7 +56,7 @@ func normalize(app *cli.App, words []string) (*invocation, error) {
 		if i := slices.Index(words, dashes); i >= 0 {
 			words = words[:i]
 		}
-		return &invocation{json: slices.Contains(words, "--json")}, err
+		return &cmdline.Invocation{JSON: slices.Contains(words, "--json")}, err
 	}
 	s.assemble()
 	return s.inv, nil
@@ -73,15 +76,15 @@ type scanner struct {
 	args    []string
 	pending []string // flags that stand before the command they belong to
 	seen    map[cli.Flag]bool
-	inv     *invocation
+	inv     *cmdline.Invocation
 }
 
 func (s *scanner) leaf() *level { return &s.levels[len(s.levels)-1] }
 
 // place says which command a message is about.
 func (s *scanner) place() string {
-	if len(s.inv.path) > 0 {
-		return commandPath(s.inv.path) + ": "
+	if len(s.inv.Path) > 0 {
+		return cmdline.Path(s.inv.Path) + ": "
 	}
 	return ""
 }
@@ -113,7 +116,7 @@ func (s *scanner) scan(words []string) error {
 func (s *scanner) finish(words []string) {
 	cmd := s.leaf().cmd
 	if cmd != nil && takesAfter(cmd) {
-		s.inv.after, s.inv.hasAfter = slices.Clone(words), true
+		s.inv.After, s.inv.HasAfter = slices.Clone(words), true
 		return
 	}
 	s.args = append(s.args, words...)
@@ -141,7 +144,7 @@ func (s *scanner) word(words []string) ([]string, error) {
 		return s.descend(cmd, rest), nil
 	}
 	if at.cmd == nil && name == "help" {
-		s.inv.help = true
+		s.inv.Help = true
 		return rest, nil
 	}
 	if at.cmd != nil && at.cmd.Action != nil {
@@ -156,7 +159,7 @@ func (s *scanner) descend(cmd *cli.Command, rest []string) []string {
 	s.levels = append(s.levels, level{
 		cmd: cmd, flags: cmd.Flags, commands: cmd.Subcommands,
 	})
-	s.inv.path = append(s.inv.path, cmd)
+	s.inv.Path = append(s.inv.Path, cmd)
 	rest = slices.Concat(s.pending, rest)
 	s.pending = nil
 	return rest
@@ -175,23 +178,23 @@ func named(commands []*cli.Command, name string) *cli.Command {
 func (s *scanner) complete() error {
 	cmd := s.leaf().cmd
 	switch {
-	case s.inv.help:
+	case s.inv.Help:
 		return nil
 	case cmd == nil:
-		return &UsageError{
+		return &exit.UsageError{
 			Text:   "no command given",
-			Advice: program + " help lists the commands",
+			Advice: cmdline.Program + " help lists the commands",
 		}
 	case cmd.Action == nil:
-		return usagef("%sneeds one of its own commands: %s", s.place(),
-			strings.Join(visibleNames(cmd.Subcommands), ", "))
+		return exit.Usagef("%sneeds one of its own commands: %s", s.place(),
+			strings.Join(cmdline.VisibleNames(cmd.Subcommands), ", "))
 	}
 	return nil
 }
 
 // assemble puts together what urfave is given.
 func (s *scanner) assemble() {
-	argv := []string{program}
+	argv := []string{cmdline.Program}
 	for _, l := range s.levels {
 		if l.cmd != nil {
 			argv = append(argv, l.cmd.Name)
@@ -201,7 +204,7 @@ func (s *scanner) assemble() {
 	if cmd := s.leaf().cmd; cmd != nil && !cmd.SkipFlagParsing {
 		argv = append(argv, dashes)
 	}
-	s.inv.argv = append(argv, s.args...)
+	s.inv.Argv = append(argv, s.args...)
 }
 
 // flag takes the flag at words[0] and what belongs to it.
@@ -233,8 +236,8 @@ func (s *scanner) shortFlags(words []string) ([]string, error) {
 	body, next := words[0][1:], words[1:]
 	if long, _, _ := strings.Cut(body, "="); utf8.RuneCountInString(long) > 1 {
 		if f, _ := s.lookup(long); f != nil {
-			return nil, usagef("%sunknown flag -%s, did you mean --%s?",
-				s.place(), Printable(long), long)
+			return nil, exit.Usagef("%sunknown flag -%s, did you mean --%s?",
+				s.place(), termtext.Line(long), long)
 		}
 	}
 	for body != "" {
@@ -244,7 +247,7 @@ func (s *scanner) shortFlags(words []string) ([]string, error) {
 		f, at := s.lookup(name)
 		switch {
 		case f == nil && name == "h":
-			s.inv.help, s.inv.short = true, true
+			s.inv.Help, s.inv.Short = true, true
 			continue
 		case f == nil:
 			return s.foreignFlag(words, "-"+name)
@@ -281,7 +284,7 @@ func (s *scanner) lookup(name string) (cli.Flag, *level) {
 // the value of --each would otherwise lose the start of the agent's command.
 func (s *scanner) nextWord(f cli.Flag, shown string, next []string) (string, []string, error) {
 	if len(next) == 0 || next[0] == dashes {
-		return "", nil, usagef("%sflag %s needs a value: %s %s",
+		return "", nil, exit.Usagef("%sflag %s needs a value: %s %s",
 			s.place(), shown, shown, placeholder(f))
 	}
 	return next[0], next[1:], nil
@@ -290,7 +293,7 @@ func (s *scanner) nextWord(f cli.Flag, shown string, next []string) (string, []s
 // foreignFlag takes a flag that the command reached so far does not know.
 func (s *scanner) foreignFlag(words []string, shown string) ([]string, error) {
 	if shown == "--help" {
-		s.inv.help = true
+		s.inv.Help = true
 		return words[1:], nil
 	}
 	if s.leaf().cmd == nil {
@@ -342,19 +345,19 @@ type given struct{ shown, value string }
 // set notes a flag for urfave, in one word and under its first name.
 func (s *scanner) set(at *level, f cli.Flag, g given) error {
 	if s.seen[f] && !repeatable(f) {
-		return usagef("%sflag %s is given twice", s.place(), g.shown)
+		return exit.Usagef("%sflag %s is given twice", s.place(), g.shown)
 	}
 	s.seen[f] = true
 	value, err := canonical(f, g)
 	if err != nil {
-		return &UsageError{Text: s.place() + err.Error()}
+		return &exit.UsageError{Text: s.place() + err.Error()}
 	}
 	name := f.Names()[0]
 	switch {
 	case name == "json":
-		s.inv.json = value == "true"
+		s.inv.JSON = value == "true"
 	case at.cmd == nil:
-		if err := s.inv.setGlobal(name, value); err != nil {
+		if err := setGlobal(s.inv, name, value); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 )
 
 // heard is what an action of the fixture was given by urfave.
@@ -27,10 +30,10 @@ type heard struct {
 // fixture is an app with one of everything; its actions note what they hear.
 func fixture(out *heard) *cli.App {
 	listen := func(c *cli.Context) error {
-		inv := invoked(c)
+		inv := cmdline.Invoked(c)
 		*out = heard{
-			command: c.Command.Name, args: c.Args().Slice(), after: inv.after,
-			hasAfter: inv.hasAfter, dir: c.String("C"), json: c.Bool("json"),
+			command: c.Command.Name, args: c.Args().Slice(), after: inv.After,
+			hasAfter: inv.HasAfter, dir: c.String("C"), json: c.Bool("json"),
 			force: c.Bool("force"), jobs: c.Int("jobs"), label: c.String("label"),
 			timeout: c.Duration("timeout"), each: c.StringSlice("each"),
 		}
@@ -40,7 +43,7 @@ func fixture(out *heard) *cli.App {
 		Name: "run", Usage: "start agents", ArgsUsage: "PROMPT | -- COMMAND...",
 		Category: "Runs",
 		Flags: []cli.Flag{
-			jsonFlag(),
+			cmdline.JSONFlag(),
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once", Value: 7},
 			&cli.StringSliceFlag{Name: "each", Usage: "one agent for each match of `GLOB`"},
 			&cli.DurationFlag{Name: "timeout", Usage: "end an agent after `TIME`"},
@@ -54,7 +57,7 @@ func fixture(out *heard) *cli.App {
 		Name: "show", Usage: "look at an agent", ArgsUsage: "[ADDRESS]",
 		Category: "Looking", Aliases: []string{"view"},
 		Flags: []cli.Flag{
-			jsonFlag(), &cli.StringFlag{Name: "label", Aliases: []string{"l"}},
+			cmdline.JSONFlag(), &cli.StringFlag{Name: "label", Aliases: []string{"l"}},
 			&cli.BoolFlag{Name: "each"}, // a value flag of run
 		},
 		Description: "Examples:\n  swarm show a1",
@@ -63,27 +66,27 @@ func fixture(out *heard) *cli.App {
 	group := &cli.Command{
 		Name: "group", Usage: "two commands", Category: "Runs",
 		Subcommands: []*cli.Command{
-			{Name: "left", Usage: "go left", Flags: []cli.Flag{jsonFlag()}, Action: listen},
+			{Name: "left", Usage: "go left", Flags: []cli.Flag{cmdline.JSONFlag()}, Action: listen},
 			{Name: "right", Usage: "go right", Action: listen},
 		},
 	}
 	raw := &cli.Command{Name: "__raw", Hidden: true, SkipFlagParsing: true, Action: listen}
-	env := Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
 	app := newApp(env, []*cli.Command{run, show, group, raw, newVersionCommand(env)})
 	app.Description = "Examples:\n  swarm run \"fix it\""
 	return app
 }
 
 // hear normalizes words and lets urfave carry them out.
-func hear(ctx context.Context, words []string) (*heard, *invocation, error) {
+func hear(ctx context.Context, words []string) (*heard, *cmdline.Invocation, error) {
 	out := &heard{}
 	app := fixture(out)
 	inv, err := normalize(app, words)
-	if err != nil || inv.help {
+	if err != nil || inv.Help {
 		return out, inv, err
 	}
-	app.Metadata = map[string]any{invocationKey: inv}
-	return out, inv, app.RunContext(ctx, inv.argv)
+	app.Metadata = map[string]any{cmdline.InvocationKey: inv}
+	return out, inv, app.RunContext(ctx, inv.Argv)
 }
 
 func TestNormalize(t *testing.T) {
@@ -218,12 +221,12 @@ func TestNormalizeRefuses(t *testing.T) {
 			if err == nil {
 				t.Fatalf("normalize(%q) = %+v, want error %q", tt.give, *got, tt.want)
 			}
-			if err.Error() != tt.want || hintOf(err) != tt.hint {
+			if err.Error() != tt.want || exit.HintOf(err) != tt.hint {
 				t.Errorf("normalize(%q) = %q, hint %q\nwant %q, hint %q",
-					tt.give, err, hintOf(err), tt.want, tt.hint)
+					tt.give, err, exit.HintOf(err), tt.want, tt.hint)
 			}
-			if code := codeOf(err); code != CodeUsage {
-				t.Errorf("normalize(%q): code %d, want %d", tt.give, code, CodeUsage)
+			if code := exit.CodeOf(err); code != exit.Usage {
+				t.Errorf("normalize(%q): code %d, want %d", tt.give, code, exit.Usage)
 			}
 		})
 	}
@@ -250,12 +253,12 @@ func TestNormalizeHelp(t *testing.T) {
 	}
 	for _, tt := range tests {
 		_, inv, err := hear(t.Context(), tt.give)
-		if err != nil || !inv.help || commandPath(inv.path) != tt.want {
+		if err != nil || !inv.Help || cmdline.Path(inv.Path) != tt.want {
 			t.Errorf("normalize(%q) = help %v of %q, %v, want help of %q",
-				tt.give, inv.help, commandPath(inv.path), err, tt.want)
+				tt.give, inv.Help, cmdline.Path(inv.Path), err, tt.want)
 		}
 	}
-	if _, inv, _ := hear(t.Context(), []string{"run", "--", "--help"}); inv.help {
+	if _, inv, _ := hear(t.Context(), []string{"run", "--", "--help"}); inv.Help {
 		t.Errorf("normalize(run -- --help) is help, want the agent's own flag")
 	}
 }
@@ -279,7 +282,7 @@ func FuzzNormalize(f *testing.F) {
 			}
 			return
 		}
-		if inv.help || got.command == "" { // the version command does not listen
+		if inv.Help || got.command == "" { // the version command does not listen
 			return
 		}
 		handed := slices.Concat(got.args, got.after)
@@ -299,8 +302,8 @@ func FuzzNormalize(f *testing.F) {
 	})
 }
 
-func isName(inv *invocation, word string) bool {
-	return slices.ContainsFunc(inv.path, func(c *cli.Command) bool { return c.HasName(word) })
+func isName(inv *cmdline.Invocation, word string) bool {
+	return slices.ContainsFunc(inv.Path, func(c *cli.Command) bool { return c.HasName(word) })
 }
 
 func subsequence(part, whole []string) bool {

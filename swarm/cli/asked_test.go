@@ -8,10 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/isolation"
@@ -31,7 +35,7 @@ func question(id string, agent task.ID, action string) waiting.Question {
 func TestWantsText(t *testing.T) {
 	t.Parallel()
 	const nothing = "something it does not name"
-	long := `"` + strings.Repeat("x", 3*wantsWidth) + `"`
+	long := `"` + strings.Repeat("x", 3*cmdline.WantsWidth) + `"`
 	for _, tt := range []struct{ give, want string }{
 		{``, nothing},
 		{`null`, nothing},
@@ -44,9 +48,9 @@ func TestWantsText(t *testing.T) {
 		{`"a\u001b[2Jb\u202ec"`, `a\x1b[2Jb\u202ec`},
 		{"{\"a\":\"\u202e\"}", `{"a":"\u202e"}`},
 		{"{ \"tool\": \"rm\",\n \"n\": 1 }", `{"tool":"rm","n":1}`},
-		{long, strings.Repeat("x", wantsWidth-1) + ellipsis},
+		{long, strings.Repeat("x", cmdline.WantsWidth-1) + terminal.Ellipsis},
 	} {
-		if got := wantsText(json.RawMessage(tt.give)); got != tt.want {
+		if got := cmdline.WantsText(json.RawMessage(tt.give)); got != tt.want {
 			t.Errorf("wantsText(%.40s) = %q, want %q", tt.give, got, tt.want)
 		}
 	}
@@ -63,7 +67,7 @@ func TestPlainAction(t *testing.T) {
 		{`{"command":"rm -r x","COMMAND":"ls"}`, `{"command":"rm -r x","COMMAND":"ls"}`},
 		{`{"command":"ls","also":"rm -r x"}`, `{"command":"ls","also":"rm -r x"}`},
 	} {
-		if got := wantsText(plainAction(json.RawMessage(tt.give))); got != tt.want {
+		if got := cmdline.WantsText(plainAction(json.RawMessage(tt.give))); got != tt.want {
 			t.Errorf("plainAction(%s) = %s, want %s", tt.give, got, tt.want)
 		}
 	}
@@ -75,11 +79,11 @@ func FuzzWantsText(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, action []byte) {
-		got := wantsText(action)
-		if got == "" || Printable(got) != got || columns(got) > wantsWidth {
+		got := cmdline.WantsText(action)
+		if got == "" || termtext.Line(got) != got || terminal.Columns(got) > cmdline.WantsWidth {
 			t.Errorf("wantsText(%q) = %q", action, got)
 		}
-		if whole := wholeAction(action); PrintableText(whole) != whole {
+		if whole := wholeAction(action); termtext.Text(whole) != whole {
 			t.Errorf("wholeAction(%q) = %q", action, whole)
 		}
 	})
@@ -205,9 +209,9 @@ func TestPolicy(t *testing.T) {
 		{contact{Questions: inbox.Wait}, "", inbox.Wait},
 		{contact{Questions: inbox.Deny}, "3", inbox.Deny},
 	} {
-		p := &place{env: Env{
+		p := withoutProject(cmdline.Env{
 			Stdin: strings.NewReader(""), Stderr: io.Discard, Getenv: envOf(detachedVar + "=" + tt.detached),
-		}}
+		})
 		if got := p.policy(tt.give); got != tt.want {
 			t.Errorf("policy(%+v), detached %q = %s, want %s", tt.give, tt.detached, got, tt.want)
 		}
@@ -248,19 +252,19 @@ func TestDenials(t *testing.T) {
 		name  string
 		reply event.Replied
 		after []event.Event
-		want  Code
+		want  exit.Code
 	}{
-		{"failed", event.Replied{By: task.ByPolicy}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: failed}}, CodeApproval},
-		{"completed", event.Replied{By: task.ByPolicy}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: done}}, CodeOK},
-		{"by a person", event.Replied{By: task.ByPerson}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: failed}}, CodeDegraded},
-		{"allowed by rule", event.Replied{By: task.ByRule, Allow: true}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: failed}}, CodeDegraded},
+		{"failed", event.Replied{By: task.ByPolicy}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: failed}}, exit.Approval},
+		{"completed", event.Replied{By: task.ByPolicy}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: done}}, exit.OK},
+		{"by a person", event.Replied{By: task.ByPerson}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: failed}}, exit.Degraded},
+		{"allowed by rule", event.Replied{By: task.ByRule, Allow: true}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: failed}}, exit.Degraded},
 		{"by name", event.Replied{By: task.ByPolicy}, []event.Event{
 			&event.CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseCancelled},
 			&event.Settled{Agent: "a1", Attempt: 1, Result: &task.Cancelled{Cause: task.CauseCancelled}},
-		}, CodeDegraded}, // the run has no other agent
+		}, exit.Degraded}, // the run has no other agent
 		{"an earlier attempt", event.Replied{By: task.ByPolicy}, []event.Event{
 			&event.Started{Agent: "a1", Attempt: 2}, &event.Settled{Agent: "a1", Attempt: 2, Result: failed},
-		}, CodeDegraded},
+		}, exit.Degraded},
 	} {
 		reply := tt.reply
 		reply.ID = "k3x9q2-1"
@@ -274,7 +278,7 @@ func TestDenials(t *testing.T) {
 			records = append(records, event.Record{N: int64(i + 1), Event: e})
 		}
 		_, codes := outcomeOf(store.Fold(store.Identity{}, records))
-		if got := First(codes...); got != tt.want {
+		if got := exit.First(codes...); got != tt.want {
 			t.Errorf("%s: exit code %d, want %d", tt.name, got, tt.want)
 		}
 	}
@@ -298,14 +302,14 @@ func TestInboxLines(t *testing.T) {
 		all = append(all, question(inbox.ID("k3x9q2", i+1), "a1", `"`+strings.Repeat("文 wide ", 40)+`"`))
 	}
 	for _, size := range []string{"COLUMNS=80 LINES=24", "COLUMNS=20 LINES=3", "COLUMNS=5 LINES=1"} {
-		term := Terminal{fd: -1, getenv: envOf(strings.Fields(size)...)}
+		term := terminal.Output{FD: -1, Getenv: envOf(strings.Fields(size)...)}
 		width, height := term.Size()
 		lines := inboxLines(all, term)
 		if len(lines) > max(height-1, 1) {
 			t.Errorf("%s: %d lines", size, len(lines))
 		}
 		for _, l := range lines {
-			if columns(l) >= width {
+			if terminal.Columns(l) >= width {
 				t.Errorf("%s: %q is too wide", size, l)
 			}
 		}
@@ -317,7 +321,7 @@ func TestInboxLines(t *testing.T) {
 func TestProgressTyping(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	p := newProgress(&b, Terminal{TTY: true, Motion: true, fd: -1, getenv: envOf("COLUMNS=60", "LINES=20")})
+	p := newProgress(&b, terminal.Output{TTY: true, Motion: true, FD: -1, Getenv: envOf("COLUMNS=60", "LINES=20")})
 	frame := func(s time.Duration, note string) Frame {
 		return Frame{Elapsed: s * time.Second, Note: note, Typing: note != ""}
 	}
@@ -329,7 +333,7 @@ func TestProgressTyping(t *testing.T) {
 		b.Reset()
 	}
 	bar := func(s string) string {
-		return Terminal{}.progressBar(Frame{Elapsed: mustDuration(t, s)}, 59)
+		return progressBar(terminal.Output{}, Frame{Elapsed: mustDuration(t, s)}, 59)
 	}
 	p.Show(frame(1, ""))
 	wrote("no question", bar("1s")+"\x1b[K\n\x1b[J")
@@ -349,7 +353,7 @@ func TestProgressTyping(t *testing.T) {
 	p.Tell("late", false)
 	p.Typed("late")
 	wrote("closed", "")
-	for _, term := range []Terminal{{TTY: true, getenv: envOf("TERM=xterm")}, {TTY: true, Motion: true, getenv: envOf("TERM=linux")}} {
+	for _, term := range []terminal.Output{{TTY: true, Getenv: envOf("TERM=xterm")}, {TTY: true, Motion: true, Getenv: envOf("TERM=linux")}} {
 		newProgress(&b, term).Tell("x", true)
 		wrote("where it is not understood", "")
 	}
@@ -368,7 +372,7 @@ func TestRenderNotes(t *testing.T) {
 	t.Parallel()
 	f := Frame{Note: strings.Repeat("wants ", 40), Hint: "type y"}
 	lines := rendered(f, 41, 12)
-	if len(lines) != 5 || lines[4] != "type y" || !strings.HasSuffix(lines[3], ellipsis) {
+	if len(lines) != 5 || lines[4] != "type y" || !strings.HasSuffix(lines[3], terminal.Ellipsis) {
 		t.Errorf("a long note is %q", lines)
 	}
 	f.Note = "文文文"

@@ -9,9 +9,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/policy"
@@ -80,12 +84,12 @@ func readContactFlags(c *cli.Context) (contactGiven, error) {
 	var g contactGiven
 	if c.IsSet("questions") {
 		if err := g.questions.UnmarshalText([]byte(c.String("questions"))); err != nil {
-			return g, usagef("%s: --questions %v", c.Command.Name, err)
+			return g, exit.Usagef("%s: --questions %v", c.Command.Name, err)
 		}
 	}
 	if c.IsSet("question-timeout") {
 		if g.patience = c.Duration("question-timeout"); g.patience <= 0 {
-			return g, usagef("%s: --question-timeout %s: want a duration above zero, such as 30m", c.Command.Name, g.patience)
+			return g, exit.Usagef("%s: --question-timeout %s: want a duration above zero, such as 30m", c.Command.Name, g.patience)
 		}
 	}
 	if c.IsSet("notify") {
@@ -119,7 +123,7 @@ func (p *place) policy(a contact) inbox.Policy {
 	switch {
 	case a.Questions != "":
 		return a.Questions
-	case p.env.Getenv(detachedVar) != "":
+	case p.Env.Getenv(detachedVar) != "":
 		return inbox.Wait
 	case p.attended():
 		return inbox.Wait
@@ -130,8 +134,8 @@ func (p *place) policy(a contact) inbox.Policy {
 
 // attended tells whether somebody sits at the terminal of this command.
 func (p *place) attended() bool {
-	in, ok := p.env.Stdin.(interface{ Fd() uintptr })
-	return ok && isTerminal(in.Fd()) && detect(p.env.Stderr, p.env.Getenv).TTY
+	in, ok := p.Env.Stdin.(interface{ Fd() uintptr })
+	return ok && cmdline.IsTerminal(in.Fd()) && terminal.Detect(p.Env.Stderr, p.Env.Getenv).TTY
 }
 
 // sayQuestions tells what becomes of questions, where agents can ask any.
@@ -141,9 +145,9 @@ func (p *place) sayQuestions(c engine.Config, policy inbox.Policy) {
 			continue
 		}
 		if policy == inbox.Wait {
-			fmt.Fprintf(p.env.Stderr, "questions: wait in the inbox; see `%s inbox`\n", p.env.Calls)
+			fmt.Fprintf(p.Env.Stderr, "questions: wait in the inbox; see `%s inbox`\n", p.Env.Calls)
 		} else {
-			fmt.Fprintln(p.env.Stderr, "questions: denied at once (--questions wait lets them wait)")
+			fmt.Fprintln(p.Env.Stderr, "questions: denied at once (--questions wait lets them wait)")
 		}
 		return
 	}
@@ -179,51 +183,5 @@ func printDenied(w io.Writer, v *store.View) {
 		}
 	}
 	fmt.Fprintf(w, "%s denied, as no person could be asked (--questions wait lets them wait): %s\n",
-		Count(len(all), "question was", "questions were"), listed(who, 5))
-}
-
-// AgentError says that a decision was asked for from within an agent.
-type AgentError struct {
-	What string
-	Why  string // what says that this is an agent
-}
-
-func (e *AgentError) Error() string { return e.What + " is for people: " + e.Why }
-
-// Hint says what would be right.
-func (e *AgentError) Hint() string {
-	return "an agent asks by the `ask` of its protocol, and a person answers from a terminal of their own"
-}
-
-// ExitCode is that of an approval that nobody here can give.
-func (e *AgentError) ExitCode() int { return int(CodeApproval) }
-
-// personal refuses a command that decides something to agents. What it looks
-// at an agent can change; the control socket of a run looks at more.
-func (env Env) personal(what string) error {
-	if env.Getenv("SWARM_AGENT") == "" {
-		return nil
-	}
-	return &AgentError{What: what, Why: policy.InsideAgent}
-}
-
-// personal is the same for an agent of a run of this repository only. In no
-// repository it holds for the agents of all.
-func (p *place) personal(what string) error {
-	why, err := p.fromAgent()
-	if why != "" {
-		return &AgentError{What: what, Why: why}
-	}
-	return err
-}
-
-func (p *place) fromAgent() (why string, err error) {
-	if p.State != nil {
-		return policy.FromAgent(p.State, p.env.Getenv)
-	}
-	root, err := store.Root(p.env.Getenv)
-	if err != nil {
-		return "", err
-	}
-	return policy.FromAnyAgent(root, p.env.Getenv)
+		termtext.Count(len(all), "question was", "questions were"), termtext.List(who, 5))
 }

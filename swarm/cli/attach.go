@@ -9,14 +9,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/policy"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-func newAttachCommand(env Env) *cli.Command {
+func newAttachCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "attach",
 		Usage:     "watch the terminal of an agent, and type into it",
@@ -45,7 +49,7 @@ Examples:
 	}
 }
 
-func attachAction(c *cli.Context, env Env) error {
+func attachAction(c *cli.Context, env cmdline.Env) error {
 	key, err := parseDetachKey(c.String("detach-key"))
 	if err != nil {
 		return err
@@ -107,7 +111,7 @@ func (t *attaching) explain(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
-	return &ExitError{Code: CodeFailed, Err: fmt.Errorf(
+	return &exit.Error{Code: exit.Failed, Err: fmt.Errorf(
 		"attach: the connection to %s broke, perhaps since this terminal took too long to show what came; attach again", t.id)}
 }
 
@@ -116,8 +120,8 @@ func (t *attaching) explain(ctx context.Context) error {
 // hold even for one that hides what it is.
 func (p *place) refuseAgents(verb string) error {
 	inside, err := policy.Supervised(p.State)
-	if inside || p.env.Getenv("SWARM_AGENT") != "" {
-		return &ExitError{Code: CodeApproval, Err: fmt.Errorf("%s: refused: an agent, or what it started, "+
+	if inside || p.Env.Getenv("SWARM_AGENT") != "" {
+		return &exit.Error{Code: exit.Approval, Err: fmt.Errorf("%s: refused: an agent, or what it started, "+
 			"has no access to other agents; only a person has", verb)}
 	}
 	return err
@@ -139,18 +143,18 @@ func (t *attaching) address() string { return store.Address{Run: t.run, Agent: t
 
 // findTerminal finds the person's own terminal.
 func (t *attaching) findTerminal() error {
-	in, out := detect(asWriter{t.env.Stdin}, t.env.Getenv), detect(t.env.Stdout, t.env.Getenv)
+	in, out := terminal.Detect(asWriter{t.Env.Stdin}, t.Env.Getenv), terminal.Detect(t.Env.Stdout, t.Env.Getenv)
 	if !in.TTY || !out.TTY {
-		return &UsageError{
+		return &exit.UsageError{
 			Text:   "attach: standard input and output must be a terminal",
-			Advice: fmt.Sprintf("follow what it prints with `%s logs -f %s`", t.env.Calls, t.address()),
+			Advice: fmt.Sprintf("follow what it prints with `%s logs -f %s`", t.Env.Calls, t.address()),
 		}
 	}
-	t.in, t.out = in.fd, out.fd
+	t.in, t.out = in.FD, out.FD
 	return nil
 }
 
-// asWriter lets [detect] look at a stream that is read.
+// asWriter lets [terminal.Detect] look at a stream that is read.
 type asWriter struct{ io.Reader }
 
 func (asWriter) Write([]byte) (int, error) { return 0, errors.ErrUnsupported }
@@ -173,9 +177,9 @@ func (t *attaching) attachable(v *store.View) error {
 	}
 	state, running := a.Status.(*task.Running)
 	refuse := func(advice, why string) error {
-		return &UsageError{
+		return &exit.UsageError{
 			Text:   fmt.Sprintf("attach: %s %s", t.id, why),
-			Advice: fmt.Sprintf(advice, t.env.Calls, t.address()),
+			Advice: fmt.Sprintf(advice, t.Env.Calls, t.address()),
 		}
 	}
 	switch {
@@ -199,7 +203,7 @@ func (t *attaching) join(ctx context.Context, v *store.View) (*control.Stream, e
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	slow := time.AfterFunc(slowEnd, func() {
-		fmt.Fprintf(t.env.Stderr, "%s is being made ready; its terminal is waited for (ctrl-c gives up)\n", t.id)
+		fmt.Fprintf(t.Env.Stderr, "%s is being made ready; its terminal is waited for (ctrl-c gives up)\n", t.id)
 	})
 	defer slow.Stop()
 	for begun := 0; ; {
@@ -219,7 +223,7 @@ func (t *attaching) join(ctx context.Context, v *store.View) (*control.Stream, e
 		var early *control.AnswerError
 		switch {
 		case errors.As(err, &refused):
-			return nil, &ExitError{Code: CodeApproval, Err: fmt.Errorf("attach: %w", err)}
+			return nil, &exit.Error{Code: exit.Approval, Err: fmt.Errorf("attach: %w", err)}
 		case !errors.As(err, &early):
 			return nil, err
 		}
@@ -255,7 +259,7 @@ func agentStarted(a *store.Agent) bool {
 // tellEnd says what became of an agent whose terminal is over.
 func (t *attaching) tellEnd(ctx context.Context, identity store.Identity, attempt int) error {
 	slow := time.AfterFunc(slowEnd, func() {
-		fmt.Fprintf(t.env.Stderr, "%s has ended; its work is being captured and checked (ctrl-c does not end that)\n", t.id)
+		fmt.Fprintf(t.Env.Stderr, "%s has ended; its work is being captured and checked (ctrl-c does not end that)\n", t.id)
 	})
 	defer slow.Stop()
 	v := store.Fold(identity, nil)
@@ -280,13 +284,13 @@ func (t *attaching) tellEnd(ctx context.Context, identity store.Identity, attemp
 	r := a.Result()
 	switch {
 	case a.Attempt > attempt:
-		text = fmt.Sprintf("is tried again; attach again with `%s attach %s`", t.env.Calls, t.address())
+		text = fmt.Sprintf("is tried again; attach again with `%s attach %s`", t.Env.Calls, t.address())
 	case r != nil && causeOf(r) != "":
 		text = causeOf(r)
 	}
-	fmt.Fprintf(t.env.Stderr, "%s %s\n", t.id, Printable(text))
+	fmt.Fprintf(t.Env.Stderr, "%s %s\n", t.id, termtext.Line(text))
 	if _, completed := r.(*task.Completed); !completed || a.Attempt > attempt {
-		return &ExitError{Code: CodeDegraded}
+		return &exit.Error{Code: exit.Degraded}
 	}
 	return nil
 }

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/project"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
@@ -26,21 +24,17 @@ func (p *place) identity(pl *plan) (store.Identity, error) {
 	if err != nil {
 		return store.Identity{}, fmt.Errorf("record the configuration: %w", err)
 	}
-	args := make([]string, len(p.env.Args))
-	for i, arg := range p.env.Args {
-		args[i] = readable(arg)
+	args := make([]string, len(p.Env.Args))
+	for i, arg := range p.Env.Args {
+		args[i] = cmdline.Readable(arg)
 	}
 	return store.Identity{
-		Created: time.Now(), Version: buildVersion().Version, Base: pl.base,
-		Branch:    readable(pl.branch),
-		CommonDir: readable(p.Repo.CommonDir), TopLevel: readable(p.Repo.TopLevel),
-		Prefix: readable(p.Repo.Prefix), Workflow: workflow, Args: args, Config: text,
+		Created: time.Now(), Version: cmdline.BuildVersion().Version, Base: pl.base,
+		Branch:    cmdline.Readable(pl.branch),
+		CommonDir: cmdline.Readable(p.Repo.CommonDir), TopLevel: cmdline.Readable(p.Repo.TopLevel),
+		Prefix: cmdline.Readable(p.Repo.Prefix), Workflow: workflow, Args: args, Config: text,
 	}, nil
 }
-
-// readable is a name or an argument for people. JSON holds no bytes that are
-// not UTF-8; what a resume needs of them is in the workflow.
-func readable(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // pin makes the ref that holds the base for as long as the run is kept.
 func (p *place) pin(ctx context.Context, run *store.Run, pl *plan) error {
@@ -67,7 +61,7 @@ func (p *place) takeSnapshot(ctx context.Context, pl *plan) error {
 	}
 	commit, err := pl.snapshot.Snapshot(ctx, pl.head)
 	if err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	entries, tree, err := pl.snapshot.Tree(ctx, commit)
 	if err != nil {
@@ -77,5 +71,3 @@ func (p *place) takeSnapshot(ctx context.Context, pl *plan) error {
 	pl.base.Commit, pl.base.Tree, pl.base.SnapshotOf = string(commit), string(tree), string(pl.head)
 	return nil
 }
-
-func isTerminal(fd uintptr) bool { return term.IsTerminal(int(fd)) }

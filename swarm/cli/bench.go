@@ -9,9 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/engine"
@@ -65,8 +67,8 @@ type bench struct {
 // bench puts together what the engine needs to work on a run this process
 // owns.
 func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (*bench, error) {
-	p.keep()
-	b := &bench{place: *p, run: run, owner: owner, notices: &notices{w: p.env.Stderr}}
+	p.Keep()
+	b := &bench{place: *p, run: run, owner: owner, notices: &notices{w: p.Env.Stderr}}
 	recorded, err := latestConfig(owner.View())
 	if err != nil {
 		return nil, err
@@ -75,21 +77,21 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	if b.frozen, err = p.freeze(ctx, run); err != nil {
 		return nil, err
 	}
-	self, err := p.Binary(p.env.Self)
+	self, err := p.Binary(p.Env.Self)
 	if err != nil {
 		return nil, err
 	}
 	b.sandbox = &isolation.Executor{
-		Project: &b.Project, Run: run, Settings: recorded.Settings, Self: self, Environ: p.env.Environ, Step: p.env.Step,
+		Project: &b.Project, Run: run, Settings: recorded.Settings, Self: self, Environ: p.Env.Environ, Step: p.Env.Step,
 	}
 	if b.sandbox.Shims, err = shims(self); err != nil {
 		return nil, err
 	}
 	b.Policy = recorded.Policy
-	if err := p.given(&b.sandbox.Settings); err != nil {
+	if err := p.Given(&b.sandbox.Settings); err != nil {
 		return nil, err
 	}
-	if err := p.cautious(&b.Policy); err != nil {
+	if err := p.Cautious(&b.Policy); err != nil {
 		return nil, err
 	}
 	if b.sandbox.Found, err = p.isolate(ctx, b.sandbox.Settings); err != nil {
@@ -99,7 +101,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Repo: p.Repo, Frozen: b.frozen, Dir: p.State.Trees(run.ID), Trash: p.State.Trash(),
 		LockFile: p.State.LockFile("worktrees"), Bases: p.State.Bases(), BaseSize: p.baseSize(), At: b.sandbox.MountedAt(),
 		Pool: p.State.Pool(), PoolSize: p.poolSize(),
-		Cores: runtime.NumCPU(), Step: p.env.Step, Confine: b.sandbox.Confine(),
+		Cores: runtime.NumCPU(), Step: p.Env.Step, Confine: b.sandbox.Confine(),
 		MaxFile: recorded.MaxFile, Modules: landing.ModuleSource{Repo: p.Repo, Stores: run.Modules()},
 		Own: git.Hash(owner.View().Identity.Base.Commit),
 	})
@@ -107,23 +109,23 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		return nil, err
 	}
 	b.trees, b.sandbox.Trees = trees, trees
-	known, err := p.env.driven(recorded.Config)
+	known, err := cmdline.KindsFor(p.Env, recorded.Config)
 	if err != nil {
 		return nil, err
 	}
 	b.deps = engine.Deps{
 		Run: run, Journal: owner, Workspaces: trees,
 		Launcher: isolation.Launcher(self, b.sandbox.Rung), Walls: b.sandbox.Walls, Backend: b.sandbox.Backend,
-		Kinds: known, Self: self, Walled: b.sandbox.Rung != box.None && !b.sandbox.Settings.Off(), Surroundings: p.env.machine().Surroundings(),
+		Kinds: known, Self: self, Walled: b.sandbox.Rung != box.None && !b.sandbox.Settings.Off(), Surroundings: cmdline.Machine(p.Env).Surroundings(),
 		Unlock: func() error {
 			return errors.Join(p.Repo.UnlockRefs(captureref.Run(run.ID)), submodule.UnlockStores(p.Repo, run.Modules()))
 		},
 		Disk: &limit.Disk{
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },
 		},
-		Memory:  p.env.admission(),
-		Version: p.env.machine().VersionOf,
-		Environ: p.env.Environ, PassEnv: b.sandbox.Settings.PassEnv, Root: p.Root(), Cores: runtime.NumCPU(),
+		Memory:  admissionOf(p.Env),
+		Version: cmdline.Machine(p.Env).VersionOf,
+		Environ: p.Env.Environ, PassEnv: b.sandbox.Settings.PassEnv, Root: p.Root(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: b.notices.say,
 	}
 	b.deps.Joiner, b.deps.Prompts = b.lander(), newMemories(ctx, b)
@@ -139,7 +141,7 @@ func engineConfig(v *store.View) (engine.Config, error) {
 // settleOwned recovers a run that this process owns.
 func (p *place) settleOwned(ctx context.Context, run *store.Run, owner *store.Owner) error {
 	for _, notice := range owner.Notices {
-		fmt.Fprintln(p.env.Stderr, program+": "+Printable(notice))
+		fmt.Fprintln(p.Env.Stderr, cmdline.Program+": "+termtext.Line(notice))
 	}
 	id, err := run.Identity()
 	if err != nil {
@@ -163,5 +165,5 @@ func (p *place) settleOwned(ctx context.Context, run *store.Run, owner *store.Ow
 	progress := p.startRecovery(run, v)
 	defer progress.close()
 	b.deps.Recovered = progress.recovered
-	return errors.Join(engine.Recover(ctx, b.deps, config, v), b.trees.Close(), control.Clear(run, p.env.Getenv))
+	return errors.Join(engine.Recover(ctx, b.deps, config, v), b.trees.Close(), control.Clear(run, p.Env.Getenv))
 }

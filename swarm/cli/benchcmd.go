@@ -14,8 +14,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	measure "agentswarm/swarm/bench"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
@@ -27,7 +31,7 @@ const (
 	benchSample = 5
 )
 
-func newBenchCommand(env Env) *cli.Command {
+func newBenchCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "compare swarm with plain git, on a temporary clone",
@@ -38,7 +42,7 @@ func newBenchCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "backend", Usage: "measure only this backend: `overlay|reflink|copy|worktree` (default: all that work here)"},
 			&cli.StringFlag{Name: "dir", Usage: "work in a new folder in `DIR` (default: the disk of the state)"},
 			&cli.BoolFlag{Name: "keep", Usage: "leave that folder"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Subcommands: []*cli.Command{newBenchLandingCommand(env)},
 		Description: `Clones the repository (default: the one you are in) into a new folder, measures
@@ -57,7 +61,7 @@ Examples:
 	}
 }
 
-func benchAction(c *cli.Context, env Env) error {
+func benchAction(c *cli.Context, env cmdline.Env) error {
 	r, err := newBenchRequest(c, env)
 	if err != nil {
 		return err
@@ -65,54 +69,54 @@ func benchAction(c *cli.Context, env Env) error {
 	report, err := measure.Run(c.Context, r)
 	var not *measure.RefusedError
 	if errors.As(err, &not) {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	if err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, report)
+		return cmdline.PrintJSON(env.Stdout, report)
 	}
 	return printBench(env, report)
 }
 
-func newBenchRequest(c *cli.Context, env Env) (r measure.Request, err error) {
-	args, err := arguments(c, 0, 1)
+func newBenchRequest(c *cli.Context, env cmdline.Env) (r measure.Request, err error) {
+	args, err := cmdline.Arguments(c, 0, 1)
 	if err != nil {
 		return r, err
 	}
 	r = measure.Request{
 		Environ: env.Environ, Agents: c.Int("agents"), Sample: c.Int("sample"), Keep: c.Bool("keep"),
 		Open: func(ctx context.Context, y measure.Yard) (measure.Product, error) { return openBenched(ctx, env, y) },
-		Say:  func(text string) { fmt.Fprintln(env.Stderr, "bench: "+Printable(text)) },
+		Say:  func(text string) { fmt.Fprintln(env.Stderr, "bench: "+termtext.Line(text)) },
 	}
-	if env.keeper != nil {
-		r.Keeper = env.keeper
+	if env.Keeper != nil {
+		r.Keeper = env.Keeper
 	}
 	if r.Agents < 1 || r.Agents > 1000 {
-		return r, usagef("bench: --agents %d: want 1 to 1000", r.Agents)
+		return r, exit.Usagef("bench: --agents %d: want 1 to 1000", r.Agents)
 	}
 	if !c.IsSet("sample") {
 		r.Sample = min(r.Sample, r.Agents)
 	}
 	if r.Sample < 1 || r.Sample > r.Agents {
-		return r, usagef("bench: --sample %d: want 1 to %d, the number of agents", r.Sample, r.Agents)
+		return r, exit.Usagef("bench: --sample %d: want 1 to %d, the number of agents", r.Sample, r.Agents)
 	}
 	if c.IsSet("backend") {
 		if r.Only, err = worktree.ParseBackend(c.String("backend")); err != nil {
-			return r, usagef("bench: --backend %q: want overlay, reflink, copy or worktree", c.String("backend"))
+			return r, exit.Usagef("bench: --backend %q: want overlay, reflink, copy or worktree", c.String("backend"))
 		}
 	}
-	from := invoked(c).dir
+	from := cmdline.Invoked(c).Dir
 	repo := from
 	if len(args) > 0 {
 		repo = absolute(from, args[0])
 		if stat, err := os.Stat(repo); err != nil || !stat.IsDir() {
-			return r, usagef("bench: %s: no such folder", args[0])
+			return r, exit.Usagef("bench: %s: no such folder", args[0])
 		}
 	}
 	if r.Repo, err = git.New(env.Environ).Discover(c.Context, repo); err != nil {
-		return r, refused(err)
+		return r, cmdline.Refused(err)
 	}
 	r.Dir, err = benchDir(c, env)
 	return r, err
@@ -128,18 +132,18 @@ func absolute(from, path string) string {
 
 // benchDir is where a bench makes its folder: on the file system that the state
 // is on, or would be.
-func benchDir(c *cli.Context, env Env) (string, error) {
+func benchDir(c *cli.Context, env cmdline.Env) (string, error) {
 	if c.IsSet("dir") {
-		dir := absolute(invoked(c).dir, c.String("dir"))
+		dir := absolute(cmdline.Invoked(c).Dir, c.String("dir"))
 		stat, err := os.Stat(dir)
 		if err != nil || !stat.IsDir() {
-			return "", usagef("bench: --dir %s: no such folder", c.String("dir"))
+			return "", exit.Usagef("bench: --dir %s: no such folder", c.String("dir"))
 		}
 		return filepath.EvalSymlinks(dir)
 	}
 	dir, err := store.Root(env.Getenv)
 	if err != nil {
-		return "", refused(err)
+		return "", cmdline.Refused(err)
 	}
 	for {
 		stat, err := os.Stat(dir)
@@ -147,7 +151,7 @@ func benchDir(c *cli.Context, env Env) (string, error) {
 			return filepath.EvalSymlinks(dir)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			return "", refused(fmt.Errorf("no folder to work in: %w", err))
+			return "", cmdline.Refused(fmt.Errorf("no folder to work in: %w", err))
 		}
 		dir = filepath.Dir(dir)
 	}
@@ -162,7 +166,7 @@ type benched struct {
 }
 
 // openBenched puts it together, and says so where the backend does not work.
-func openBenched(ctx context.Context, env Env, y measure.Yard) (measure.Product, error) {
+func openBenched(ctx context.Context, env cmdline.Env, y measure.Yard) (measure.Product, error) {
 	values := map[string]string{}
 	for _, kv := range y.Environ {
 		key, value, _ := strings.Cut(kv, "=")
@@ -174,13 +178,13 @@ func openBenched(ctx context.Context, env Env, y measure.Yard) (measure.Product,
 	if err != nil {
 		return nil, err
 	}
-	p.keep()
-	p.given = func(i *isolation.Settings) error {
+	p.Keep()
+	p.Given = func(i *isolation.Settings) error {
 		i.Backend = string(y.Backend)
 		return nil
 	}
 	b := &benched{place: p, backend: y.Backend}
-	if b.self, err = p.Binary(p.env.Self); err != nil {
+	if b.self, err = p.Binary(p.Env.Self); err != nil {
 		return nil, err
 	}
 	rung, _, err := isolation.Probe(ctx, &p.Project, b.self)
@@ -188,7 +192,7 @@ func openBenched(ctx context.Context, env Env, y measure.Yard) (measure.Product,
 		return nil, err
 	}
 	if err := isolation.Possible(&p.Project, rung, y.Backend); err != nil {
-		return nil, &measure.NotHereError{Reason: oneLine(err)}
+		return nil, &measure.NotHereError{Reason: cmdline.OneLine(err)}
 	}
 	commit, err := p.Repo.Commit(ctx, "HEAD")
 	if err != nil {
@@ -208,8 +212,8 @@ func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
 		return nil, err
 	}
 	run, owner, err := b.State.Create(store.Identity{
-		Version: buildVersion().Version, Base: b.base, CommonDir: readable(b.Repo.CommonDir),
-		TopLevel: readable(b.Repo.TopLevel), Workflow: store.Workflow{Kind: store.WorkflowPrompt}, Config: config,
+		Version: cmdline.BuildVersion().Version, Base: b.base, CommonDir: cmdline.Readable(b.Repo.CommonDir),
+		TopLevel: cmdline.Readable(b.Repo.TopLevel), Workflow: store.Workflow{Kind: store.WorkflowPrompt}, Config: config,
 	})
 	if err != nil {
 		return nil, err
@@ -219,7 +223,7 @@ func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
 		return nil, errors.Join(err, owner.Close())
 	}
 	return &measure.Shift{
-		Run: run.ID, Dir: run.Dir, Trees: on.trees, Launcher: on.deps.Launcher, Environ: b.env.Environ,
+		Run: run.ID, Dir: run.Dir, Trees: on.trees, Launcher: on.deps.Launcher, Environ: b.Env.Environ,
 		Close: func() error { return errors.Join(on.trees.Close(), owner.Close()) },
 		Enclose: func(w worktree.Workspace, dir, private string) (json.RawMessage, error) {
 			around, err := on.sandbox.Walls(engine.WallsRequest{
@@ -231,15 +235,15 @@ func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
 }
 
 // printBench prints the table.
-func printBench(env Env, r *measure.Report) error {
+func printBench(env cmdline.Env, r *measure.Report) error {
 	text := fmt.Sprintf("%s at %s: %s, %s; %s; %s",
-		Printable(r.Repository), r.Commit[:min(10, len(r.Commit))], Count(r.Files, "file", "files"), Bytes(r.Size),
-		Count(r.Agents, "agent", "agents"), Count(r.Cores, "core", "cores"))
+		termtext.Line(r.Repository), r.Commit[:min(10, len(r.Commit))], termtext.Count(r.Files, "file", "files"), termtext.Bytes(r.Size),
+		termtext.Count(r.Agents, "agent", "agents"), termtext.Count(r.Cores, "core", "cores"))
 	if r.Load != nil {
 		text += fmt.Sprintf(" under a load of %.1f", *r.Load)
 	}
 	fmt.Fprintf(env.Stdout, "%s; git %s\n\n", text, r.Git)
-	t := Table{Columns: []Column{
+	t := terminal.Table{Columns: []terminal.Column{
 		{Title: "STEP"}, {Title: "BACKEND"}, {Title: "AGAINST"}, {Title: "THERE", Right: true}, {Title: "SWARM", Right: true},
 		{Title: "RATIO", Right: true}, {Title: "GOAL"},
 	}}
@@ -251,22 +255,22 @@ func printBench(env Env, r *measure.Report) error {
 		return err
 	}
 	fmt.Fprintf(env.Stdout, "\nMedians of %s. (k/n): k were done, and that was scaled to n. RATIO is how many times\n"+
-		"faster swarm is; of disk and end to end, how much of THERE it takes.\n", Count(r.Sample, "round", "rounds"))
+		"faster swarm is; of disk and end to end, how much of THERE it takes.\n", termtext.Count(r.Sample, "round", "rounds"))
 	if r.Files < benchGoalFiles {
 		fmt.Fprintf(env.Stdout, "The goals are for %s and more. In a smaller repository the fixed cost of a run weighs more than the files.\n",
-			Count(benchGoalFiles, "file", "files"))
+			termtext.Count(benchGoalFiles, "file", "files"))
 	}
 	for _, p := range r.Passed {
-		fmt.Fprintf(env.Stdout, "not %s: %s\n", p.Backend, Printable(p.Reason))
+		fmt.Fprintf(env.Stdout, "not %s: %s\n", p.Backend, termtext.Line(p.Reason))
 	}
 	if r.Dir != "" {
-		fmt.Fprintf(env.Stdout, "left: %s\n", Printable(r.Dir))
+		fmt.Fprintf(env.Stdout, "left: %s\n", termtext.Line(r.Dir))
 	}
 	fmt.Fprint(env.Stdout, "\nThe baseline, as commands for a new folder:\n")
 	for _, c := range r.Commands {
 		fmt.Fprintf(env.Stdout, "\n# %s\n", c.Name)
 		for _, line := range c.Lines {
-			fmt.Fprintln(env.Stdout, Printable(line))
+			fmt.Fprintln(env.Stdout, termtext.Line(line))
 		}
 	}
 	return nil
@@ -297,7 +301,7 @@ func benchStep(s measure.Step) string {
 }
 
 func benchFigure(f measure.Figure) string {
-	text := Bytes(f.Bytes)
+	text := termtext.Bytes(f.Bytes)
 	switch {
 	case f.Bytes > 0:
 	case f.MS < 10:

@@ -5,6 +5,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/compare"
 )
 
@@ -15,7 +18,7 @@ const (
 	benchSeed     = 1
 )
 
-func newBenchLandingCommand(env Env) *cli.Command {
+func newBenchLandingCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "landing",
 		Usage: "compare the landing queue with other ways to land patches",
@@ -40,13 +43,13 @@ Examples:
 	}
 }
 
-func benchLandingAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func benchLandingAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	n := c.Int("landings")
 	if n < 1 || n > 1000 {
-		return usagef("bench landing: --landings %d: want 1 to 1000", n)
+		return exit.Usagef("bench landing: --landings %d: want 1 to 1000", n)
 	}
 	rows, err := compare.Table(c.Context, compare.Request{
 		Landings: n, Scenarios: compare.Standard(), Slots: []int{1, 4, 16}, Seed: benchSeed,
@@ -54,7 +57,7 @@ func benchLandingAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	t := Table{Columns: []Column{
+	t := terminal.Table{Columns: []terminal.Column{
 		{Title: "BAD", Right: true}, {Title: "SLOTS", Right: true}, {Title: "WAY"}, {Title: "NAMED", Right: true},
 		{Title: "CHECKS", Right: true}, {Title: "ROUNDS", Right: true}, {Title: "LANDED", Right: true},
 		{Title: "REFUSED", Right: true}, {Title: "BROKEN", Right: true},

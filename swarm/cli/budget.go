@@ -9,9 +9,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -49,25 +52,25 @@ func readBudgetFlags(c *cli.Context) (g budgetGiven, err error) {
 	if c.IsSet("budget-tokens") {
 		n := int64(c.Int("budget-tokens"))
 		if g.tokens = &n; n < 0 {
-			return g, usagef("%s: --budget-tokens %d: want 1 or more, or 0 for no limit", name, n)
+			return g, exit.Usagef("%s: --budget-tokens %d: want 1 or more, or 0 for no limit", name, n)
 		}
 	}
 	if c.IsSet("budget-usd") {
 		x := c.Float64("budget-usd")
 		if g.usd = &x; !(x >= 0) || math.IsInf(x, 0) {
-			return g, usagef("%s: --budget-usd %v: want an amount of dollars such as 2.50, or 0 for no limit", name, x)
+			return g, exit.Usagef("%s: --budget-usd %v: want an amount of dollars such as 2.50, or 0 for no limit", name, x)
 		}
 	}
 	if c.IsSet("budget-time") {
 		d := c.Duration("budget-time")
 		if g.time = &d; d < 0 {
-			return g, usagef("%s: --budget-time %s: want a duration such as 30m, or 0s for no limit", name, d)
+			return g, exit.Usagef("%s: --budget-time %s: want a duration such as 30m, or 0s for no limit", name, d)
 		}
 	}
 	if c.IsSet("max-turns") {
 		n := c.Int("max-turns")
 		if g.turns = &n; n < 0 {
-			return g, usagef("%s: --max-turns %d: want 1 or more, or 0 for no limit", name, n)
+			return g, exit.Usagef("%s: --max-turns %d: want 1 or more, or 0 for no limit", name, n)
 		}
 	}
 	return g, nil
@@ -81,14 +84,14 @@ func (g budgetGiven) layTurns(turns *int) {
 }
 
 // checkTurns refuses to bound the turns of agents that do not show them.
-func (env Env) checkTurns(c *cli.Context, config engine.Config, calls []*task.Call) error {
+func checkTurns(env cmdline.Env, c *cli.Context, config engine.Config, calls []*task.Call) error {
 	if config.MaxTurns == 0 {
 		return nil
 	}
-	known := env.kinds().ByName()
+	known := cmdline.Kinds(env).ByName()
 	for _, call := range calls {
 		if err := engine.CheckCall(config, known, call); err != nil {
-			return usagef("%s: %v", c.Command.Name, err)
+			return exit.Usagef("%s: %v", c.Command.Name, err)
 		}
 	}
 	return nil
@@ -175,7 +178,7 @@ func paidObject(v *store.View) *task.Usage {
 // resumeCommand is what resumes a paused run: where the budget is spent, or the
 // turns of its agents were, with as much again.
 func (p *place) resumeCommand(v *store.View) string {
-	return strings.Join(append([]string{p.env.Calls, "resume", v.Identity.Run}, spending.ExtraFlags(v)...), " ")
+	return strings.Join(append([]string{p.Env.Calls, "resume", v.Identity.Run}, spending.ExtraFlags(v)...), " ")
 }
 
 // saySilent names the agents that tokens and dollars do not bound: those that
@@ -198,5 +201,5 @@ func unboundedLine(c engine.Config, known map[string]agent.Kind, calls []*task.C
 		return "", err
 	}
 	return fmt.Sprintf("no price is known for %s, so the budget of %s does not bound them; set [prices] in your configuration",
-		Printable(strings.Join(models, ", ")), task.Dollars(c.Budget.USD)), nil
+		termtext.Line(strings.Join(models, ", ")), task.Dollars(c.Budget.USD)), nil
 }

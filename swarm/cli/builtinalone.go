@@ -7,11 +7,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	builtinagent "agentswarm/swarm/builtin"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/environ"
+	"agentswarm/swarm/exit"
 	"agentswarm/variants"
 	"agentswarm/worktree/git"
 )
@@ -20,7 +23,7 @@ import (
 // agent is started with, as a run does for its agents. In a run that is done.
 type builtinAlone struct {
 	c    *cli.Context
-	env  Env
+	env  cmdline.Env
 	conf *config.Config // nil: the agent is one of a run
 	// paid is what says which models are asked: conf, or where the user has not
 	// approved what a repository says of that, the user's own.
@@ -32,16 +35,16 @@ type builtinAlone struct {
 }
 
 // aloneBuiltin reads the configuration for an agent that belongs to no run.
-func aloneBuiltin(c *cli.Context, env Env) (*builtinAlone, error) {
+func aloneBuiltin(c *cli.Context, env cmdline.Env) (*builtinAlone, error) {
 	a := &builtinAlone{c: c, env: env}
 	if env.Getenv("SWARM_RUN") != "" {
 		if c.IsSet("role") {
-			return nil, usagef("builtin: --role: the model of an agent of a run is said by the run")
+			return nil, exit.Usagef("builtin: --role: the model of an agent of a run is said by the run")
 		}
 		return a, nil
 	}
 	var err error
-	if a.paid, err = env.userConfig(); err != nil {
+	if a.paid, err = cmdline.UserConfig(env); err != nil {
 		return nil, err
 	}
 	a.own = a.paid
@@ -51,7 +54,7 @@ func aloneBuiltin(c *cli.Context, env Env) (*builtinAlone, error) {
 	if a.conf = a.paid; a.place.Repo == nil {
 		return a, nil
 	}
-	if a.conf, err = a.place.config(c.Context, "HEAD"); err != nil {
+	if a.conf, err = a.place.LoadConfig(c.Context, "HEAD"); err != nil {
 		return nil, err
 	}
 	return a, a.trust()
@@ -67,7 +70,7 @@ func (a *builtinAlone) trust() error {
 	case len(pending) == 0:
 		a.paid = a.conf
 	case a.c.String("model") == "":
-		fmt.Fprintf(a.env.Stderr, "%s: what this repository says of models is not approved, and does not count: %s\n", program, Printable(itemKeys(pending)))
+		fmt.Fprintf(a.env.Stderr, "%s: what this repository says of models is not approved, and does not count: %s\n", cmdline.Program, termtext.Line(itemKeys(pending)))
 	}
 	return nil
 }
@@ -80,7 +83,7 @@ func (a *builtinAlone) environ(all []string) ([]string, error) {
 	}
 	own, err := a.own.Over(config.Lookup(a.env.Getenv))
 	if err != nil {
-		return nil, refused(err)
+		return nil, cmdline.Refused(err)
 	}
 	passed, _ := environ.Rules{Pass: own.PassEnvPatterns()}.Select(all)
 	return passed, nil
@@ -108,7 +111,7 @@ func (a *builtinAlone) model(o *builtinagent.Options) (roles.Spec, error) {
 		}
 		spec, err := roles.ParseSpec(m.text)
 		if err != nil {
-			return spec, usagef("builtin: %v", err)
+			return spec, exit.Usagef("builtin: %v", err)
 		}
 		*m.to = spec
 	}
@@ -124,13 +127,13 @@ func (a *builtinAlone) model(o *builtinagent.Options) (roles.Spec, error) {
 		return given, err
 	}
 	if found.Kind != "" && found.Kind != agent.KindBuiltin {
-		return given, usagef("builtin: --role %s: what is of that role goes to the agent %s", orders.Role, found.Kind)
+		return given, exit.Usagef("builtin: --role %s: what is of that role goes to the agent %s", orders.Role, found.Kind)
 	}
 	if !a.c.IsSet("max-turns") {
 		o.MaxTurns = found.Limits.Turns
 	}
 	if own != (roles.Spec{}) && a.c.String("model") == "" && found.Model != own {
-		fmt.Fprintf(a.env.Stderr, "%s: the role %s has it ask %s\n", program, Printable(orders.Role), Printable(found.Model.String()))
+		fmt.Fprintf(a.env.Stderr, "%s: the role %s has it ask %s\n", cmdline.Program, termtext.Line(orders.Role), termtext.Line(found.Model.String()))
 	}
 	return found.Model, nil
 }

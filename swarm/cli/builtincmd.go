@@ -13,12 +13,16 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/roles"
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/box"
 	builtinagent "agentswarm/swarm/builtin"
 	"agentswarm/swarm/builtin/model"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/early"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/prompt"
 	"agentswarm/swarm/provider"
@@ -26,7 +30,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-func newBuiltinCommand(env Env) *cli.Command {
+func newBuiltinCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "builtin",
 		Usage:     "run the built-in agent alone",
@@ -75,7 +79,7 @@ Examples:
 	}
 }
 
-func builtinAction(c *cli.Context, env Env) error {
+func builtinAction(c *cli.Context, env cmdline.Env) error {
 	o, err := builtinOptions(c, env)
 	if err != nil {
 		if c.Bool("jsonl") {
@@ -97,7 +101,7 @@ func builtinAction(c *cli.Context, env Env) error {
 		if c.Bool("jsonl") {
 			tellRefusal(env.Stdout, err)
 		}
-		return usagef("builtin: %s", invalid.Text)
+		return exit.Usagef("builtin: %s", invalid.Text)
 	case errors.As(err, &failure):
 		return &builtinError{failure}
 	}
@@ -112,7 +116,7 @@ func tellRefusal(out io.Writer, err error) {
 		kind = task.Auth
 	}
 	// A failure to print it changes nothing: the code is already an error's.
-	_ = printJSON(out, struct {
+	_ = cmdline.PrintJSON(out, struct {
 		Type    string         `json:"type"`
 		Kind    task.ErrorKind `json:"kind"`
 		Message string         `json:"message"`
@@ -131,31 +135,31 @@ func (e *builtinError) Kind() string { return string(e.failure.Kind) }
 func (e *builtinError) ExitCode() int {
 	switch e.failure.Kind {
 	case task.RateLimit, task.Overloaded, task.Quota, task.CauseBudget:
-		return int(CodePaused)
+		return int(exit.Paused)
 	default:
-		return int(CodeDegraded)
+		return int(exit.Degraded)
 	}
 }
 
 // builtinOptions puts together what the agent is started with.
-func builtinOptions(c *cli.Context, env Env) (builtinagent.Options, error) {
-	dir := invoked(c).dir
+func builtinOptions(c *cli.Context, env cmdline.Env) (builtinagent.Options, error) {
+	dir := cmdline.Invoked(c).Dir
 	o := builtinagent.Options{
-		Root: workspaceOf(dir, env.Getenv("SWARM_WORKTREE")), Dir: dir, Environ: env.withPath(),
+		Root: workspaceOf(dir, env.Getenv("SWARM_WORKTREE")), Dir: dir, Environ: withPath(env),
 		Binary: env.Self, Args: []string{early.Supervise}, Run: env.Getenv("SWARM_RUN"),
 		ReadOnly: c.Bool("read-only"), Session: absoluteIn(dir, c.String("session")),
 		Artifacts: env.Getenv("SWARM_ARTIFACTS"), Fork: absoluteIn(dir, c.String("fork")), Cold: c.Bool("cold"),
 		MaxTurns: c.Int("max-turns"), Window: c.Int64("context-window"), JSONL: c.Bool("jsonl"),
-		Stdin: env.input(), Stdout: env.Stdout, Stderr: tame(env, env.Stderr),
+		Stdin: cmdline.Input(env), Stdout: env.Stdout, Stderr: tame(env, env.Stderr),
 	}
 	if o.MaxTurns < 0 || o.Window < 0 {
-		return o, usagef("builtin: --max-turns and --context-window cannot be negative")
+		return o, exit.Usagef("builtin: --max-turns and --context-window cannot be negative")
 	}
 	if !o.JSONL {
 		o.Stdout = tame(env, env.Stdout)
 	}
 	if o.Cold && o.Fork == "" {
-		return o, usagef("builtin: --cold is about --fork, which is not given")
+		return o, exit.Usagef("builtin: --cold is about --fork, which is not given")
 	}
 	if tools := c.String("tools"); tools != "" {
 		o.Tools = strings.Split(tools, ",")
@@ -189,8 +193,8 @@ func builtinOptions(c *cli.Context, env Env) (builtinagent.Options, error) {
 }
 
 // builtinTexts reads what is said in files.
-func builtinTexts(c *cli.Context, env Env, o *builtinagent.Options) error {
-	dir := invoked(c).dir
+func builtinTexts(c *cli.Context, env cmdline.Env, o *builtinagent.Options) error {
+	dir := cmdline.Invoked(c).Dir
 	for _, f := range []struct {
 		what, path string
 		to         *string
@@ -203,7 +207,7 @@ func builtinTexts(c *cli.Context, env Env, o *builtinagent.Options) error {
 		}
 		text, err := os.ReadFile(absoluteIn(dir, f.path))
 		if err != nil {
-			return usagef("builtin: %s: %v", f.what, err)
+			return exit.Usagef("builtin: %s: %v", f.what, err)
 		}
 		*f.to = string(text)
 	}
@@ -214,7 +218,7 @@ func builtinTexts(c *cli.Context, env Env, o *builtinagent.Options) error {
 			err = json.Unmarshal(text, o.Opening)
 		}
 		if err != nil {
-			return usagef("builtin: --opening-file: %v", err)
+			return exit.Usagef("builtin: --opening-file: %v", err)
 		}
 	}
 	path := cmp.Or(c.String("schema-file"), env.Getenv("SWARM_SCHEMA"))
@@ -226,39 +230,39 @@ func builtinTexts(c *cli.Context, env Env, o *builtinagent.Options) error {
 		_, err = schema.Compile(text)
 	}
 	if err != nil {
-		return usagef("builtin: --schema-file %s: %v", path, err)
+		return exit.Usagef("builtin: --schema-file %s: %v", path, err)
 	}
 	o.Schema = text
 	return nil
 }
 
 // builtinPrompt takes the prompt: an argument, or standard input.
-func builtinPrompt(c *cli.Context, env Env, o *builtinagent.Options) error {
+func builtinPrompt(c *cli.Context, env cmdline.Env, o *builtinagent.Options) error {
 	if o.JSONL {
-		_, err := arguments(c, 0, 0) // it comes as a line
+		_, err := cmdline.Arguments(c, 0, 0) // it comes as a line
 		return err
 	}
-	args, err := arguments(c, 1, 1)
+	args, err := cmdline.Arguments(c, 1, 1)
 	if err != nil {
 		return err
 	}
 	if o.Prompt = args[0]; o.Prompt == "-" {
-		text, err := io.ReadAll(env.input())
+		text, err := io.ReadAll(cmdline.Input(env))
 		if err != nil {
 			return fmt.Errorf("read the prompt: %w", err)
 		}
 		o.Prompt = string(text)
 	}
 	if strings.TrimSpace(o.Prompt) == "" {
-		return usagef("builtin: the prompt is empty")
+		return exit.Usagef("builtin: the prompt is empty")
 	}
 	return nil
 }
 
 // builtinEndpoint finds where a model is.
-func builtinEndpoint(c *cli.Context, env Env, spec roles.Spec) (*model.Endpoint, error) {
+func builtinEndpoint(c *cli.Context, env cmdline.Env, spec roles.Spec) (*model.Endpoint, error) {
 	if spec == (roles.Spec{}) {
-		return nil, &UsageError{
+		return nil, &exit.UsageError{
 			Text:   "builtin: no model is named: give --model PROVIDER/MODEL, or set SWARM_BUILTIN_MODEL",
 			Advice: "swarm help builtin lists the providers",
 		}
@@ -266,14 +270,14 @@ func builtinEndpoint(c *cli.Context, env Env, spec roles.Spec) (*model.Endpoint,
 	if effort := c.String("effort"); effort != "" {
 		with, err := roles.ParseSpec("p/m:" + effort)
 		if err != nil || with.Effort == "" {
-			return nil, usagef("builtin: --effort %q: want one of %s", effort, strings.Join(roles.Efforts(), ", "))
+			return nil, exit.Usagef("builtin: --effort %q: want one of %s", effort, strings.Join(roles.Efforts(), ", "))
 		}
 		spec.Effort = effort
 	}
 	search := model.Search{Spec: spec, Getenv: env.Getenv, Endpoint: c.String("endpoint"), KeyEnv: c.String("key-env")}
 	if api := c.String("api"); api != "" {
 		if err := search.API.UnmarshalText([]byte(api)); err != nil {
-			return nil, usagef("builtin: --api: %v", err)
+			return nil, exit.Usagef("builtin: --api: %v", err)
 		}
 	}
 	var err error
@@ -288,7 +292,7 @@ func builtinEndpoint(c *cli.Context, env Env, spec roles.Spec) (*model.Endpoint,
 		return e, nil
 	}
 	if err := e.Think(c.Int64("max-thinking-tokens")); err != nil {
-		return nil, usagef("builtin: --max-thinking-tokens: %v", err)
+		return nil, exit.Usagef("builtin: --max-thinking-tokens: %v", err)
 	}
 	return e, nil
 }
@@ -296,22 +300,22 @@ func builtinEndpoint(c *cli.Context, env Env, spec roles.Spec) (*model.Endpoint,
 // builtinProviders are the providers beside the known ones: those of the user's
 // own configuration, or of a file that is named. What a repository says of them
 // is not even read.
-func builtinProviders(c *cli.Context, env Env) (map[string]provider.Provider, error) {
+func builtinProviders(c *cli.Context, env cmdline.Env) (map[string]provider.Provider, error) {
 	file := c.String("provider-file")
 	if file == "" {
-		conf, err := env.userConfig()
+		conf, err := cmdline.UserConfig(env)
 		if err != nil {
 			return nil, err
 		}
 		return conf.Providers(), nil
 	}
 	var more map[string]provider.Provider
-	text, err := os.ReadFile(absoluteIn(invoked(c).dir, file))
+	text, err := os.ReadFile(absoluteIn(cmdline.Invoked(c).Dir, file))
 	if err == nil {
 		err = json.Unmarshal(text, &more)
 	}
 	if err != nil {
-		return nil, usagef("builtin: --provider-file %s: %v", file, err)
+		return nil, exit.Usagef("builtin: --provider-file %s: %v", file, err)
 	}
 	return more, nil
 }
@@ -323,8 +327,8 @@ func (e *builtinUsage) Error() string { return "builtin: " + e.err.Error() }
 
 func (e *builtinUsage) Unwrap() error { return e.err }
 
-// ExitCode is always [CodeUsage].
-func (*builtinUsage) ExitCode() int { return int(CodeUsage) }
+// ExitCode is always [exit.Usage].
+func (*builtinUsage) ExitCode() int { return int(exit.Usage) }
 
 // workspaceOf is the top of what a folder belongs to: the workspace of the
 // agent, else the repository, else the folder itself.
@@ -352,7 +356,7 @@ func absoluteIn(dir, path string) string {
 
 // withPath is the environment with the PATH that this process was given:
 // commands of an agent meet its guards, which swarm's own git does without.
-func (env Env) withPath() []string {
+func withPath(env cmdline.Env) []string {
 	if env.Path == "" {
 		return env.Environ
 	}
@@ -366,12 +370,12 @@ func (env Env) withPath() []string {
 }
 
 // tame keeps a model from drawing on a terminal; a file gets all of it.
-func tame(env Env, w io.Writer) io.Writer {
+func tame(env cmdline.Env, w io.Writer) io.Writer {
 	to := w
-	if out, ok := w.(*sink); ok {
-		to = out.w
+	if out, ok := w.(*cmdline.Sink); ok {
+		to = out.W
 	}
-	if !detect(to, env.Getenv).TTY {
+	if !terminal.Detect(to, env.Getenv).TTY {
 		return w
 	}
 	return &tamed{w}
@@ -380,7 +384,7 @@ func tame(env Env, w io.Writer) io.Writer {
 type tamed struct{ w io.Writer }
 
 func (t *tamed) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(t.w, PrintableText(string(p))); err != nil {
+	if _, err := io.WriteString(t.w, termtext.Text(string(p))); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -11,8 +11,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/risk"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/policy"
 )
 
@@ -20,7 +23,7 @@ import (
 // judged here, and what asks is asked on the terminal.
 type personGate struct {
 	c   *cli.Context
-	env Env
+	env cmdline.Env
 
 	mu      sync.Mutex // one question at a time
 	in      *bufio.Reader
@@ -69,15 +72,15 @@ type gateQuestion struct {
 // none.
 func (g *personGate) ask(ctx context.Context, r policy.Ruling, q gateQuestion) error {
 	in, isFile := g.env.Stdin.(interface{ Fd() uintptr })
-	if g.env.personal("allowing an action") != nil || !isFile || !isTerminal(in.Fd()) ||
-		!detect(g.env.Stderr, g.env.Getenv).TTY {
+	if cmdline.Personal(g.env, "allowing an action") != nil || !isFile || !cmdline.IsTerminal(in.Fd()) ||
+		!terminal.Detect(g.env.Stderr, g.env.Getenv).TTY {
 		return fmt.Errorf("no person can be asked here: %s", q.reason)
 	}
 	what := q.action.Command
 	if q.action.Write != "" {
 		what = "write " + q.action.Write
 	}
-	fmt.Fprintf(g.env.Stderr, "\n%s: %s\n  %s\nAllow it? [y/N] ", r.Tier, Printable(q.reason), Printable(what))
+	fmt.Fprintf(g.env.Stderr, "\n%s: %s\n  %s\nAllow it? [y/N] ", r.Tier, termtext.Line(q.reason), termtext.Line(what))
 	answer, err := g.answer(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)
@@ -93,7 +96,7 @@ func (g *personGate) ask(ctx context.Context, r policy.Ruling, q gateQuestion) e
 // back; one that is left over ends with the process.
 func (g *personGate) answer(ctx context.Context) (string, error) {
 	if g.in == nil {
-		g.in, g.answers = bufio.NewReader(g.env.input()), make(chan personAnswer, 1)
+		g.in, g.answers = bufio.NewReader(cmdline.Input(g.env)), make(chan personAnswer, 1)
 	}
 	if !g.reading {
 		g.reading = true

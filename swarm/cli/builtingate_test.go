@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // TestGateAfterTheEnd: what was answered when the agent had been stopped allows
@@ -18,7 +20,7 @@ func TestGateAfterTheEnd(t *testing.T) {
 	cancel(why)
 	for range 20 {
 		g := &personGate{
-			env: Env{Stderr: io.Discard}, in: bufio.NewReader(strings.NewReader("")), answers: make(chan personAnswer, 1), reading: true,
+			env: cmdline.Env{Stderr: io.Discard}, in: bufio.NewReader(strings.NewReader("")), answers: make(chan personAnswer, 1), reading: true,
 		}
 		g.answers <- personAnswer{"y\n", nil}
 		if got, err := g.answer(ctx); !errors.Is(err, why) {

@@ -8,12 +8,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-func newCancelCommand(env Env) *cli.Command {
+func newCancelCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "cancel",
 		Aliases:   []string{"stop", "kill"},
@@ -22,7 +24,7 @@ func newCancelCommand(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, kept with the result"},
 			runningFlag(),
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Ends the agents named: SIGTERM, and SIGKILL after two seconds. Their work is captured
 as patches. A cancelled run can be resumed; resume does not start an agent again that
@@ -39,28 +41,28 @@ Examples:
 	}
 }
 
-func cancelAction(c *cli.Context, env Env) error {
+func cancelAction(c *cli.Context, env cmdline.Env) error {
 	p, s, err := openSelection(c, env, 1, -1)
 	if err != nil {
 		return err
 	}
 	if len(s.named) > 0 && !s.onlyAgents() {
-		return usagef("cancel: name a run, or agents of it, not both")
+		return exit.Usagef("cancel: name a run, or agents of it, not both")
 	}
 	if err := s.nonePicked("cancel"); err != nil {
 		return err
 	}
 	s.named = distinct(s.named)
 	if s.view.Status == store.RunPaused {
-		return usagef("cancel: run %s is paused: nothing of it runs; resume continues it, rm removes it", s.run.ID)
+		return exit.Usagef("cancel: run %s is paused: nothing of it runs; resume continues it, rm removes it", s.run.ID)
 	}
 	if s.view.Status != store.RunRunning {
-		return usagef("cancel: run %s has ended: %s", s.run.ID, s.view.Status)
+		return exit.Usagef("cancel: run %s has ended: %s", s.run.ID, s.view.Status)
 	}
 	var ids []task.ID
 	for _, a := range s.named {
 		if a.Result() != nil {
-			return usagef("cancel: %s has ended: %s", a.ID, task.Word(a.Status))
+			return exit.Usagef("cancel: %s has ended: %s", a.ID, task.Word(a.Status))
 		}
 		ids = append(ids, a.ID)
 	}
@@ -75,7 +77,7 @@ func cancelAction(c *cli.Context, env Env) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, newRunObject(v, time.Now()))
+		return cmdline.PrintJSON(env.Stdout, newRunObject(v, time.Now()))
 	}
 	if len(ids) == 0 {
 		_, err = fmt.Fprintf(env.Stdout, "run %s %s\n", s.run.ID, statusText(v))
@@ -111,7 +113,7 @@ func (p *place) reach(ctx context.Context, run *store.Run) (*control.Client, err
 	defer tick.Stop()
 	for {
 		live := run.Live()
-		client, err := control.Dial(ctx, run, p.env.Getenv)
+		client, err := control.Dial(ctx, run, p.Env.Getenv)
 		var gone *control.GoneError
 		switch {
 		case err == nil:
@@ -119,7 +121,7 @@ func (p *place) reach(ctx context.Context, run *store.Run) (*control.Client, err
 		case !errors.As(err, &gone):
 			return nil, err
 		case !live:
-			return nil, usagef("run %s has just ended", run.ID)
+			return nil, exit.Usagef("run %s has just ended", run.ID)
 		}
 		select {
 		case <-ctx.Done():

@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/bytesize"
+	"agentswarm/swarm/exit"
 )
 
 // captureFlags are those of every command that runs agents.
@@ -20,7 +21,7 @@ func layMaxFile(c *cli.Context, size *int64) error {
 	}
 	n, ok := bytesize.Parse(c.String("max-file"))
 	if !ok || n < 1 {
-		return usagef("%s: --max-file %q: want a size such as 500MB or 5GiB", c.Command.Name, c.String("max-file"))
+		return exit.Usagef("%s: --max-file %q: want a size such as 500MB or 5GiB", c.Command.Name, c.String("max-file"))
 	}
 	*size = n
 	return nil

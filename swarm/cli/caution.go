@@ -8,17 +8,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/risk"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/fanout"
-	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/policy"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
 )
-
-// auditAll is the one word that --audit takes.
-const auditAll = "all"
 
 // cautionFlags are those of every command that runs agents.
 func cautionFlags() []cli.Flag {
@@ -35,11 +32,11 @@ func (p *place) planCaution(pl *plan, conf *config.Config) error {
 	given := pl.policy
 	pl.policy = policy.Configured(conf)
 	pl.policy.Allow, pl.policy.Audit = given.Allow, given.Audit
-	if err := p.cautious(&pl.policy); err != nil {
+	if err := p.Cautious(&pl.policy); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(pl.workflow.Tasks, func(t fanout.Task) bool { return len(t.Allow) > 0 }) {
-		if err := p.personal("the allow of a task"); err != nil {
+		if err := p.Personal("the allow of a task"); err != nil {
 			return err
 		}
 	}
@@ -47,62 +44,8 @@ func (p *place) planCaution(pl *plan, conf *config.Config) error {
 		// It is not what the run has recorded, which is all that would be
 		// looked at.
 		planned := pl.policy
-		p.cautious = func(c *policy.Policy) error { *c = planned; return nil }
+		p.Cautious = func(c *policy.Policy) error { *c = planned; return nil }
 	}
-	return nil
-}
-
-// cautionGiven is what the flags say.
-type cautionGiven struct {
-	confined config.Confined // unset: nothing
-	allow    []string
-	audit    bool
-}
-
-func readCautionFlags(c *cli.Context) (cautionGiven, error) {
-	g := cautionGiven{audit: c.IsSet("audit")}
-	name := c.Command.Name
-	if c.IsSet("confined") {
-		if err := g.confined.UnmarshalText([]byte(c.String("confined"))); err != nil {
-			return g, usagef("%s: --confined %q: want ask or snapshot", name, c.String("confined"))
-		}
-	}
-	if c.IsSet("allow") {
-		g.allow = c.StringSlice("allow")
-	}
-	for _, item := range g.allow {
-		if _, err := risk.ParseGrant(item); err != nil {
-			return g, usagef("%s: --allow %q: %v", name, item, err)
-		}
-	}
-	if word := c.String("audit"); g.audit && word != auditAll {
-		return g, usagef("%s: --audit %q: want %s", name, word, auditAll)
-	}
-	return g, nil
-}
-
-// layCaution lays the flags over what is configured or recorded. Those that
-// let more proceed are for people.
-func (p *place) layCaution(c *cli.Context, into *policy.Policy) error {
-	g, err := readCautionFlags(c)
-	if err != nil {
-		return err
-	}
-	if g.confined == config.ConfinedSnapshot {
-		if err := p.personal("--confined snapshot"); err != nil {
-			return err
-		}
-	}
-	if len(g.allow) > 0 {
-		if err := p.personal("--allow"); err != nil {
-			return err
-		}
-	}
-	if g.confined != config.ConfinedUnset {
-		into.Confined = g.confined.String()
-	}
-	into.Allow = isolation.Union(into.Allow, g.allow)
-	into.Audit = into.Audit || g.audit
 	return nil
 }
 
@@ -110,7 +53,7 @@ func (p *place) layCaution(c *cli.Context, into *policy.Policy) error {
 // of the user's they switch off.
 func (p *place) sayNotes(pl *plan) {
 	for _, e := range pl.notes {
-		fmt.Fprintln(p.env.Stderr, Printable(e.Error()))
+		fmt.Fprintln(p.Env.Stderr, termtext.Line(e.Error()))
 	}
 }
 
@@ -122,16 +65,16 @@ func (p *place) checkAllow(dispatched bool, check func(*task.Call) error) func(*
 	person := sync.OnceValue(func() error {
 		const what = "allow"
 		if dispatched {
-			return &AgentError{What: what, Why: "a model handed this script in"}
+			return &cmdline.AgentError{What: what, Why: "a model handed this script in"}
 		}
-		return p.personal(what)
+		return p.Personal(what)
 	})
 	return func(call *task.Call) error {
 		if err := check(call); err != nil || len(call.Allow) == 0 {
 			return err
 		}
 		err := person()
-		if agent := (*AgentError)(nil); errors.As(err, &agent) {
+		if agent := (*cmdline.AgentError)(nil); errors.As(err, &agent) {
 			return script.Refuse(script.CodePolicy, "%v", err)
 		}
 		return err

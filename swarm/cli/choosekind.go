@@ -8,10 +8,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/provider"
 	"agentswarm/swarm/task"
 )
@@ -27,7 +30,7 @@ type chosen struct {
 func (p *place) namedAgent(c *cli.Context, pl *plan, conf *config.Config) (chosen, error) {
 	name, why := cmp.Or(c.String("agent"), pl.roleAgent()), ""
 	if c.IsSet("agent") && name == "" {
-		return chosen{}, usagef("run: --agent needs the name of an agent")
+		return chosen{}, exit.Usagef("run: --agent needs the name of an agent")
 	}
 	if name == "" && conf.DefaultAgent == "" {
 		var err error
@@ -36,7 +39,7 @@ func (p *place) namedAgent(c *cli.Context, pl *plan, conf *config.Config) (chose
 		}
 	}
 	a, err := conf.Agent(name)
-	return chosen{a, why}, refused(err)
+	return chosen{a, why}, cmdline.Refused(err)
 }
 
 // onlyChoice is the agent that a prompt goes to where nobody says, and why.
@@ -46,12 +49,12 @@ func (p *place) onlyChoice(configured []string) (name, why string, err error) {
 	case 1:
 		return configured[0], "the only one configured", nil
 	default:
-		return "", "", &UsageError{
+		return "", "", &exit.UsageError{
 			Text:   "run: a prompt needs an agent: name one with --agent, or set run.default_agent in the configuration",
 			Advice: "configured here: " + strings.Join(configured, ", "),
 		}
 	}
-	found := p.env.found()
+	found := foundAgents(p.Env)
 	installed := kinds.Installed(found)
 	if len(installed) == 1 {
 		return installed[0].Name, "the only agent CLI installed", nil
@@ -64,7 +67,7 @@ func (p *place) onlyChoice(configured []string) (name, why string, err error) {
 		return agent.KindBuiltin, strings.TrimSuffix(why+"; "+found[at].Login.Name, "; "), nil
 	}
 	if len(installed) > 1 {
-		return "", "", &UsageError{
+		return "", "", &exit.UsageError{
 			Text:   "run: a prompt needs an agent, and several are installed: " + kinds.Names(installed),
 			Advice: "name one with --agent, or set run.default_agent in " + p.UserFile(),
 		}
@@ -75,7 +78,7 @@ func (p *place) onlyChoice(configured []string) (name, why string, err error) {
 // noAgent lists what would be an agent.
 func (p *place) noAgent(found []kinds.Found) error {
 	lines := append([]string{"run: no coding agent was found; install one of these:"}, kinds.InstallCommands(found)...)
-	return &UsageError{
+	return &exit.UsageError{
 		Text:   strings.Join(lines, "\n"),
 		Advice: "for another program, write a table [agents.NAME] into " + p.UserFile() + ", or put a command after --",
 	}
@@ -88,9 +91,9 @@ func (p *place) specOf(a config.Agent) (*agent.Spec, error) {
 		Success: agent.Success(a.Success.String()), PTY: a.PTY,
 	}
 	if a.Kind != config.KindCommand {
-		kind, known := p.env.kinds().Find(a.Kind.String())
+		kind, known := cmdline.Kinds(p.Env).Find(a.Kind.String())
 		if !known {
-			return nil, usagef("agent %s: this version does not drive agents of the kind %s", a.Name, a.Kind)
+			return nil, exit.Usagef("agent %s: this version does not drive agents of the kind %s", a.Name, a.Kind)
 		}
 		copied := kind.Spec
 		spec = &copied
@@ -102,36 +105,36 @@ func (p *place) specOf(a config.Agent) (*agent.Spec, error) {
 	if a.Kind == config.KindCommand || len(a.Command) > 0 {
 		return spec, nil
 	}
-	return spec, refused(p.env.machine().FindCommand(spec))
+	return spec, cmdline.Refused(cmdline.Machine(p.Env).FindCommand(spec))
 }
 
 // findAgain finds the programs of a run's agents that are no longer where they
 // were when it began, and tells of them.
 func (p *place) findAgain(agents map[string]*agent.Spec, calls []*task.Call) error {
-	moved, err := p.env.machine().FindMoved(agents, calls)
+	moved, err := cmdline.Machine(p.Env).FindMoved(agents, calls)
 	for _, m := range moved {
-		fmt.Fprintf(p.env.Stderr, "agent %s: %s is gone; going on with %s\n", Printable(m.Agent), Printable(m.Was), Printable(m.Now))
+		fmt.Fprintf(p.Env.Stderr, "agent %s: %s is gone; going on with %s\n", termtext.Line(m.Agent), termtext.Line(m.Was), termtext.Line(m.Now))
 	}
-	return refused(err)
+	return cmdline.Refused(err)
 }
 
 // sayAgent tells which agent was chosen where nobody named one, and what may
 // go wrong with the logins of those that are used.
 func (p *place) sayAgent(pl *plan) {
 	if pl.chosen.why != "" {
-		fmt.Fprintf(p.env.Stderr, "agent: %s (%s)\n", Printable(pl.chosen.Name), Printable(pl.chosen.why))
+		fmt.Fprintf(p.Env.Stderr, "agent: %s (%s)\n", termtext.Line(pl.chosen.Name), termtext.Line(pl.chosen.why))
 	}
 	used := p.usedKinds(pl)
-	for _, kind := range p.env.kinds().WithProviders(pl.config.Providers) {
+	for _, kind := range cmdline.Kinds(p.Env).WithProviders(pl.config.Providers) {
 		if !used[kind.Name] || kind.Login == nil {
 			continue
 		}
-		login := kind.Login(p.env.machine().Surroundings())
+		login := kind.Login(cmdline.Machine(p.Env).Surroundings())
 		switch {
 		case login.Name == "":
-			fmt.Fprintf(p.env.Stderr, "login of %s: none was found; %s\n", kind.Name, Printable(login.Missing))
+			fmt.Fprintf(p.Env.Stderr, "login of %s: none was found; %s\n", kind.Name, termtext.Line(login.Missing))
 		case login.Risk != "" && (pl.script != nil || len(pl.calls) > 1):
-			fmt.Fprintf(p.env.Stderr, "login of %s: %s: %s\n", kind.Name, Printable(login.Name), Printable(login.Risk))
+			fmt.Fprintf(p.Env.Stderr, "login of %s: %s: %s\n", kind.Name, termtext.Line(login.Name), termtext.Line(login.Risk))
 		}
 	}
 }
@@ -152,7 +155,7 @@ func (p *place) usedKinds(pl *plan) map[string]bool {
 			continue
 		}
 		spec := engine.SpecOf(pl.config, call)
-		local := spec.Kind == agent.KindBuiltin && provider.Keyless(p.env.Getenv, pl.config.Providers, spec.Model)
+		local := spec.Kind == agent.KindBuiltin && provider.Keyless(p.Env.Getenv, pl.config.Providers, spec.Model)
 		used[spec.Kind] = used[spec.Kind] || !local
 	}
 	return used

@@ -6,6 +6,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow/library"
@@ -32,7 +33,7 @@ func TestSayLogin(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var said strings.Builder
-			p := withoutProject(Env{Stderr: &said, Getenv: envOf(), Kinds: kinds.All()})
+			p := withoutProject(cmdline.Env{Stderr: &said, Getenv: envOf(), Kinds: kinds.All()})
 			pl := &plan{config: engine.Config{Agents: map[string]*agent.Spec{
 				"mine": {Name: "mine", Kind: agent.KindBuiltin, Model: test.own},
 			}}}

@@ -11,13 +11,16 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 )
 
 // TestCommandsPage holds docs/commands.md to the definitions of the commands.
 // -update writes it.
 func TestCommandsPage(t *testing.T) {
 	t.Parallel()
-	env := Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
 	got := commandsPage(newApp(env, builtin(env)))
 	file := filepath.Join("..", "..", "docs", "commands.md")
 	if *update {
@@ -64,7 +67,7 @@ the others without their meaning.
 		}
 	}
 	b.WriteString("\n## Exit codes\n\nIf several apply, the earliest in this list is used: ")
-	for i, c := range precedence() {
+	for i, c := range exit.Precedence() {
 		if i > 0 {
 			b.WriteString(", ")
 		}
@@ -138,7 +141,7 @@ func writeFlags(b *strings.Builder, rows [][2]string) {
 // writeCommand writes the command at the end of path, and those below it. Its
 // shared flags are named, its own are explained.
 func writeCommand(b *strings.Builder, shared shared, path []*cli.Command) {
-	c, name := path[len(path)-1], commandPath(path)
+	c, name := path[len(path)-1], cmdline.Path(path)
 	fmt.Fprintf(b, "\n%s %s\n\n", strings.Repeat("#", len(path)+1), name)
 	usage := name
 	var own [][2]string
@@ -222,7 +225,7 @@ func TestReadmeListsTheCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, g := range grouped(builtin(Env{})) {
+	for _, g := range grouped(builtin(cmdline.Env{})) {
 		var names []string
 		for _, c := range g.commands {
 			names = append(names, "`"+c.Name+"`")

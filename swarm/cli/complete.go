@@ -11,6 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // completeName is the command that the scripts of `completion` call.
@@ -31,7 +35,7 @@ const completeTime = 2 * time.Second
 //
 // Nobody reads its errors, so it has none: it offers nothing and exits 0. It
 // writes nothing and puts no run in order.
-func newCompleteCommand(env Env) *cli.Command {
+func newCompleteCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name: completeName, Hidden: true, SkipFlagParsing: true,
 		Usage: "complete a command line",
@@ -105,11 +109,11 @@ func (o *offer) print(w io.Writer, plainOnly bool) error {
 		if len(seen) == mostCandidates {
 			break
 		}
-		if seen[c.word] || !speakable(c.word) || plainOnly && !needsNoQuotes(c.word) {
+		if seen[c.word] || !speakable(c.word) || plainOnly && !cmdline.NeedsNoQuotes(c.word) {
 			continue
 		}
 		seen[c.word] = true
-		fmt.Fprintf(&b, "%s\t%s\n", c.word, shortenEnd(Printable(c.note), noteWidth))
+		fmt.Fprintf(&b, "%s\t%s\n", c.word, terminal.ShortenEnd(termtext.Line(c.note), noteWidth))
 	}
 	if o.shell != shellNothing {
 		fmt.Fprintf(&b, "\t%s\n", o.shell)
@@ -123,19 +127,6 @@ func speakable(word string) bool {
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
 	return word != "" && len(word) <= longestWord && utf8.ValidString(word) &&
 		!strings.ContainsFunc(word, hidden)
-}
-
-// needsNoQuotes tells whether a word means itself to every shell, also within
-// quotes of either kind.
-func needsNoQuotes(word string) bool {
-	return !strings.ContainsFunc(word, func(r rune) bool {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
-			return false
-		default:
-			return !strings.ContainsRune("_./:,@%+=-", r)
-		}
-	})
 }
 
 // unquote reads one word as bash would and expands nothing. open tells that
@@ -162,7 +153,7 @@ func unquote(raw string) (word string, open bool) {
 
 // completer completes one command line.
 type completer struct {
-	env    Env
+	env    cmdline.Env
 	app    *cli.App
 	at     *scanner // what stands before the word
 	word   string   // the one under the cursor
@@ -171,7 +162,7 @@ type completer struct {
 }
 
 // complete offers what the last of the words could be.
-func complete(ctx context.Context, env Env, app *cli.App, words []string) offer {
+func complete(ctx context.Context, env cmdline.Env, app *cli.App, words []string) offer {
 	before, word := words[:len(words)-1], words[len(words)-1]
 	c := &completer{env: env, app: app, word: word, dashed: slices.Contains(before, dashes)}
 	if f := c.waiting(before); f != nil {
@@ -185,7 +176,7 @@ func complete(ctx context.Context, env Env, app *cli.App, words []string) offer 
 	}
 	name, value, attached := strings.Cut(word, "=")
 	switch {
-	case c.at.inv.hasAfter:
+	case c.at.inv.HasAfter:
 		c.offer.shell = shellFiles // a command and its arguments
 	case c.dashed || !strings.HasPrefix(word, "-"):
 		c.argument(ctx)
@@ -203,7 +194,7 @@ func complete(ctx context.Context, env Env, app *cli.App, words []string) offer 
 func newScanner(app *cli.App) *scanner {
 	return &scanner{
 		levels: []level{{flags: app.Flags, commands: app.Commands}},
-		seen:   map[cli.Flag]bool{}, inv: &invocation{},
+		seen:   map[cli.Flag]bool{}, inv: &cmdline.Invocation{},
 	}
 }
 
@@ -292,9 +283,9 @@ func (c *completer) argument(ctx context.Context) {
 		c.commands(at.commands)
 	}
 	switch {
-	case at.cmd != nil && !inv.help:
+	case at.cmd != nil && !inv.Help:
 		c.kinds(ctx, slot(at.cmd.ArgsUsage, len(c.at.args)))
-	case at.cmd == nil && !inv.help:
+	case at.cmd == nil && !inv.Help:
 		c.fitting("help", "explain a command")
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/cli/cmdline"
 )
 
 func TestSlot(t *testing.T) {
@@ -113,7 +115,7 @@ func TestOfferPrint(t *testing.T) {
 // is read from their usage lines.
 func later() *cli.App {
 	return &cli.App{
-		Name:  program,
+		Name:  cmdline.Program,
 		Flags: []cli.Flag{&cli.StringFlag{Name: "C", Usage: "`DIR`"}},
 		Commands: []*cli.Command{
 			{
@@ -171,7 +173,7 @@ func TestCompleteFromTables(t *testing.T) {
 	}
 	state := t.TempDir()
 	for _, tt := range tests {
-		o := complete(t.Context(), Env{Dir: t.TempDir(), Getenv: envOf("SWARM_STATE_DIR=" + state)}, later(), strings.Split(tt.give, " "))
+		o := complete(t.Context(), cmdline.Env{Dir: t.TempDir(), Getenv: envOf("SWARM_STATE_DIR=" + state)}, later(), strings.Split(tt.give, " "))
 		var words []string
 		for _, c := range o.candidates {
 			if !slices.Contains(words, c.word) {

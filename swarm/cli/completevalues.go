@@ -12,7 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/roles"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -106,7 +108,7 @@ func (c *completer) repositories(f cli.Flag) {
 	all, _ := store.Repositories(root) // without them the shell offers folders
 	for _, r := range all {
 		if !r.Gone {
-			c.fitting(r.Dir, Count(len(r.Runs), "run", "runs"))
+			c.fitting(r.Dir, termtext.Count(len(r.Runs), "run", "runs"))
 		}
 	}
 }
@@ -116,8 +118,8 @@ func (c *completer) repositories(f cli.Flag) {
 func (c *completer) place(ctx context.Context) *place {
 	inv := *c.at.inv
 	// The shell has not read the word yet.
-	if rest, ok := strings.CutPrefix(inv.dir, "~/"); ok {
-		inv.dir = filepath.Join(c.env.Getenv("HOME"), rest)
+	if rest, ok := strings.CutPrefix(inv.Dir, "~/"); ok {
+		inv.Dir = filepath.Join(c.env.Getenv("HOME"), rest)
 	}
 	dir, err := startDir(c.env.Dir, &inv)
 	if err != nil {
@@ -139,7 +141,7 @@ func (c *completer) agentNames(ctx context.Context) {
 	if p.Repo.Bare() {
 		base, _ = p.Repo.Commit(ctx, "HEAD") // without one there is no project's file
 	}
-	config, err := p.config(ctx, base)
+	config, err := p.LoadConfig(ctx, base)
 	if err != nil {
 		return
 	}
@@ -154,7 +156,7 @@ func (c *completer) agentNames(ctx context.Context) {
 
 // providerNames offers whom models can be asked of.
 func (c *completer) providerNames() {
-	conf, err := c.env.userConfig()
+	conf, err := cmdline.UserConfig(c.env)
 	if err != nil {
 		return
 	}
@@ -176,7 +178,7 @@ func (c *completer) roleNames(ctx context.Context, end string) {
 	table := roles.Table{}
 	if p := c.place(ctx); p != nil {
 		base, _ := p.Repo.Commit(ctx, "HEAD") // without one there is no project's file
-		if config, err := p.config(ctx, base); err == nil {
+		if config, err := p.LoadConfig(ctx, base); err == nil {
 			table = config.Roles()
 		}
 	}
@@ -300,7 +302,7 @@ func (b *addressBook) run(e store.Entry) { b.offer(e.Run.ID, b.about(e)) }
 
 // about says what a run is: its status, its age and its command.
 func (b *addressBook) about(e store.Entry) string {
-	parts := []string{Ago(time.Now(), e.Identity.Created), strings.Join(e.Identity.Args, " ")}
+	parts := []string{termtext.Ago(time.Now(), e.Identity.Created), strings.Join(e.Identity.Args, " ")}
 	if v := b.view(e); v != nil {
 		parts = slices.Insert(parts, 0, string(v.Status))
 	} else if e.Damage != nil {
@@ -347,7 +349,7 @@ func (b *addressBook) modules(a *store.Agent, prefix string) {
 		return
 	}
 	for _, m := range patchOf(a).Modules {
-		b.offer(prefix+string(a.ID)+"/"+m.Path, "submodule, "+Count(m.Files, "file", "files"))
+		b.offer(prefix+string(a.ID)+"/"+m.Path, "submodule, "+termtext.Count(m.Files, "file", "files"))
 	}
 }
 

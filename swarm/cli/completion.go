@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 )
 
 // completionScripts are what shells source, one a shell. They know nothing of
@@ -17,7 +20,7 @@ var completionScripts embed.FS
 // shells are those that have a script.
 func shells() []string { return []string{"bash", "zsh", "fish"} }
 
-func newCompletionCommand(env Env) *cli.Command {
+func newCompletionCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print a script that completes commands in your shell",
@@ -38,13 +41,13 @@ Examples:
   swarm completion bash > ~/.local/share/bash-completion/completions/swarm
   swarm completion fish > ~/.config/fish/completions/swarm.fish`,
 		Action: func(c *cli.Context) error {
-			args, err := arguments(c, 1, 1)
+			args, err := cmdline.Arguments(c, 1, 1)
 			if err != nil {
 				return err
 			}
 			if !slices.Contains(shells(), args[0]) {
-				return usagef("completion: there is no script for %s; want %s",
-					quoted(args[0]), strings.Join(shells(), ", "))
+				return exit.Usagef("completion: there is no script for %s; want %s",
+					cmdline.Quoted(args[0]), strings.Join(shells(), ", "))
 			}
 			script, err := completionScripts.ReadFile("completion/swarm." + args[0])
 			if err != nil {

@@ -11,13 +11,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/environ"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/project"
 )
 
-func newConfigCommand(env Env) *cli.Command {
+func newConfigCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
 		Usage: "show, change or check the configuration",
@@ -36,13 +39,13 @@ Examples:
 	}
 }
 
-func newConfigShowCommand(env Env) *cli.Command {
+func newConfigShowCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "show",
 		Usage: "print the configuration in force",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "origin", Usage: "print the source of each key"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Prints every key with the value that holds after all files, and the variables
 SWARM_SANDBOX, SWARM_BACKEND and SWARM_PASS_ENV over them, defaults filled in, as a
@@ -57,12 +60,12 @@ Examples:
 	}
 }
 
-func newConfigValidateCommand(env Env) *cli.Command {
+func newConfigValidateCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "validate",
 		Usage:     "report all mistakes in the configuration",
 		ArgsUsage: "[FILE…]",
-		Flags:     []cli.Flag{jsonFlag()},
+		Flags:     []cli.Flag{cmdline.JSONFlag()},
 		Description: `Reads the configuration files that count here, or those given, and prints a line
 for each mistake: file, line, key, what is wrong and what would be right. It
 ends with exit code 2 if there is any.
@@ -75,7 +78,7 @@ Examples:
 	}
 }
 
-func newConfigSchemaCommand(env Env) *cli.Command {
+func newConfigSchemaCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "schema",
 		Usage: "print the JSON Schema of a configuration file",
@@ -85,7 +88,7 @@ complete keys and mark mistakes.
 Examples:
   swarm config schema > config.schema.json`,
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, 0); err != nil {
+			if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 				return err
 			}
 			text, err := config.Schema()
@@ -113,23 +116,23 @@ type settingObject struct {
 	Hidden bool   `json:"hidden,omitempty"`
 }
 
-func configShowAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func configShowAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	if c.Bool("origin") && c.Bool("json") {
-		return usagef("config show: --json says where each key comes from; leave --origin out")
+		return exit.Usagef("config show: --json says where each key comes from; leave --origin out")
 	}
 	p, err := openConfigPlace(c, env)
 	if err != nil {
 		return err
 	}
-	conf, err := p.config(c.Context, "HEAD")
+	conf, err := p.LoadConfig(c.Context, "HEAD")
 	if err != nil {
 		return err
 	}
 	settings := conf.Settings(config.SettingsRequest{
-		Jobs:   env.jobs(),
+		Jobs:   cmdline.DefaultJobs(env),
 		Secret: environ.Credential,
 	})
 	if !c.Bool("json") {
@@ -143,7 +146,7 @@ func configShowAction(c *cli.Context, env Env) error {
 		}
 		o.Settings = append(o.Settings, shown)
 	}
-	return printJSON(env.Stdout, o)
+	return cmdline.PrintJSON(env.Stdout, o)
 }
 
 // configCheckObject is swarm.configcheck/1, described in docs/json.md.
@@ -196,15 +199,15 @@ func (f *checkedConfig) unreadable(err error) {
 	f.add(config.Error{Reason: err.Error()})
 }
 
-func configValidateAction(c *cli.Context, env Env) error {
-	args, err := arguments(c, 0, -1)
+func configValidateAction(c *cli.Context, env cmdline.Env) error {
+	args, err := cmdline.Arguments(c, 0, -1)
 	if err != nil {
 		return err
 	}
 	o := configCheckObject{Schema: "swarm.configcheck/1", OK: true, Files: []checkedConfig{}}
 	if len(args) > 0 {
 		for _, name := range args {
-			o.Files = append(o.Files, checkConfigFile(invoked(c).dir, name))
+			o.Files = append(o.Files, checkConfigFile(cmdline.Invoked(c).Dir, name))
 		}
 	} else if o.Files, err = checkConfigHere(c, env); err != nil {
 		return err
@@ -213,17 +216,17 @@ func configValidateAction(c *cli.Context, env Env) error {
 		o.OK = o.OK && f.OK
 	}
 	if c.Bool("json") {
-		err = printJSON(env.Stdout, o)
+		err = cmdline.PrintJSON(env.Stdout, o)
 	} else {
 		err = printConfigCheck(env, o)
 	}
 	if err == nil && !o.OK {
-		return &ExitError{Code: CodeUsage}
+		return &exit.Error{Code: exit.Usage}
 	}
 	return err
 }
 
-func printConfigCheck(env Env, o configCheckObject) error {
+func printConfigCheck(env cmdline.Env, o configCheckObject) error {
 	if len(o.Files) == 0 {
 		_, err := fmt.Fprintf(env.Stderr, "there is no configuration file; `%s init` writes one\n", env.Calls)
 		return err
@@ -234,7 +237,7 @@ func printConfigCheck(env Env, o configCheckObject) error {
 			lines = []string{"ok: " + f.File}
 		}
 		for _, line := range append(slices.Clone(lines), f.notes...) {
-			if _, err := fmt.Fprintln(env.Stdout, Printable(line)); err != nil {
+			if _, err := fmt.Fprintln(env.Stdout, termtext.Line(line)); err != nil {
 				return err
 			}
 		}
@@ -278,7 +281,7 @@ func checkConfigFile(dir, name string) checkedConfig {
 // they only say together, and of this place: that the default agent is one, and
 // that paths open nothing. A variable is looked at only if something is wrong
 // with it.
-func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
+func checkConfigHere(c *cli.Context, env cmdline.Env) ([]checkedConfig, error) {
 	p, err := openConfigPlace(c, env)
 	if err != nil {
 		return nil, err
@@ -333,7 +336,7 @@ func (p *place) checkTogether(conf *config.Config, all []checkedConfig) {
 			File: unknown.Origin.File, Line: unknown.Origin.Line, Key: "run.default_agent", Reason: unknown.Reason(),
 		})
 	}
-	wrong = append(wrong, wrongRoles(p.env, conf)...)
+	wrong = append(wrong, wrongRoles(p.Env, conf)...)
 	ignored := conf.Ignored()
 	for i := range all {
 		all[i].ignore(slices.DeleteFunc(slices.Clone(ignored), func(e config.Error) bool { return e.File != all[i].File }))

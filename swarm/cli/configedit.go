@@ -9,7 +9,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/project"
 	"agentswarm/worktree/git"
@@ -23,11 +27,11 @@ func fileFlags() []cli.Flag {
 	}
 }
 
-func newConfigPathCommand(env Env) *cli.Command {
+func newConfigPathCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "path",
 		Usage: "print where the configuration files are",
-		Flags: append(fileFlags(), jsonFlag()),
+		Flags: append(fileFlags(), cmdline.JSONFlag()),
 		Description: `Prints the path of each configuration file that counts here, the one that wins
 last, and whether it exists. With --local or --project it prints that path alone.
 
@@ -38,7 +42,7 @@ Examples:
 	}
 }
 
-func newConfigEditCommand(env Env) *cli.Command {
+func newConfigEditCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "edit",
 		Usage: "open a configuration file in your editor, and check it",
@@ -55,12 +59,12 @@ Examples:
 	}
 }
 
-func newConfigSetCommand(env Env) *cli.Command {
+func newConfigSetCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "set",
 		Usage:     "set a key in a configuration file",
 		ArgsUsage: "KEY VALUE",
-		Flags:     append(fileFlags(), jsonFlag()),
+		Flags:     append(fileFlags(), cmdline.JSONFlag()),
 		Description: `Sets a key in your own configuration file, or in the one that a flag names.
 Comments and the order of the file stay. A value that is valid TOML for the key is
 taken as TOML, any other as a string. A value that the key does not allow is
@@ -76,14 +80,14 @@ Examples:
 
 // openConfigPlace is openPlace for commands that also work in no repository: the
 // user has a configuration anywhere.
-func openConfigPlace(c *cli.Context, env Env) (*place, error) {
+func openConfigPlace(c *cli.Context, env cmdline.Env) (*place, error) {
 	p, err := openPlace(c, env)
 	var none *git.NotRepoError
 	if !errors.As(err, &none) || c.Bool("local") || c.Bool("project") {
 		return p, err
 	}
 	p = withoutProject(env)
-	p.Dir = invoked(c).dir
+	p.Dir = cmdline.Invoked(c).Dir
 	return p, nil
 }
 
@@ -92,7 +96,7 @@ func (p *place) chosenFile(c *cli.Context) (project.ConfigFile, error) {
 	layer := config.User
 	switch {
 	case c.Bool("local") && c.Bool("project"):
-		return project.ConfigFile{}, usagef("config %s: --local and --project exclude each other", c.Command.Name)
+		return project.ConfigFile{}, exit.Usagef("config %s: --local and --project exclude each other", c.Command.Name)
 	case c.Bool("local"):
 		layer = config.Local
 	case c.Bool("project"):
@@ -104,9 +108,9 @@ func (p *place) chosenFile(c *cli.Context) (project.ConfigFile, error) {
 		}
 	}
 	if layer == config.User {
-		return project.ConfigFile{}, usagef("config %s: neither HOME nor XDG_CONFIG_HOME says where your configuration is", c.Command.Name)
+		return project.ConfigFile{}, exit.Usagef("config %s: neither HOME nor XDG_CONFIG_HOME says where your configuration is", c.Command.Name)
 	}
-	return project.ConfigFile{}, usagef("config %s: a bare repository has no such file", c.Command.Name)
+	return project.ConfigFile{}, exit.Usagef("config %s: a bare repository has no such file", c.Command.Name)
 }
 
 // pathsObject is swarm.configpaths/1, described in docs/json.md.
@@ -121,8 +125,8 @@ type pathObject struct {
 	Exists bool   `json:"exists"`
 }
 
-func configPathAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func configPathAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	p, err := openConfigPlace(c, env)
@@ -145,27 +149,27 @@ func configPathAction(c *cli.Context, env Env) error {
 	}
 	switch {
 	case c.Bool("json"):
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	case c.Bool("local") || c.Bool("project"):
 		_, err := fmt.Fprintln(env.Stdout, o.Files[0].Path)
 		return err
 	}
-	t := Table{Columns: []Column{{Title: "LAYER"}, {Title: "EXISTS"}, {Title: "PATH"}}}
+	t := terminal.Table{Columns: []terminal.Column{{Title: "LAYER"}, {Title: "EXISTS"}, {Title: "PATH"}}}
 	for _, f := range o.Files {
-		t.Row(f.Layer, yesNo(&f.Exists), f.Path)
+		t.Row(f.Layer, cmdline.YesNo(&f.Exists), f.Path)
 	}
 	return t.Print(env.Stdout, 0)
 }
 
-func configEditAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func configEditAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	p, err := openConfigPlace(c, env)
 	if err != nil {
 		return err
 	}
-	if err := p.personal("changing the configuration"); err != nil {
+	if err := p.Personal("changing the configuration"); err != nil {
 		return err
 	}
 	f, err := p.chosenFile(c)
@@ -179,11 +183,11 @@ func configEditAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	signals, giveBack := takeSignals()
+	signals, giveBack := cmdline.TakeSignals()
 	defer giveBack()
 	code, err := proc.Foreground(proc.ForegroundRequest{
 		Argv: []string{"sh", "-c", editor + ` "$@"`, "sh", f.Path}, Env: env.Environ, Dir: p.Dir, Signals: signals,
-		Stdin: env.Stdin, Stdout: unwrapped(env.Stdout), Stderr: unwrapped(env.Stderr),
+		Stdin: env.Stdin, Stdout: cmdline.Unwrapped(env.Stdout), Stderr: cmdline.Unwrapped(env.Stderr),
 	})
 	switch {
 	case err != nil:
@@ -198,21 +202,21 @@ func configEditAction(c *cli.Context, env Env) error {
 		return err
 	}
 	if !checked.OK {
-		return &ExitError{Code: CodeUsage}
+		return &exit.Error{Code: exit.Usage}
 	}
 	return nil
 }
 
 // editor is the command line of the editor that git would open.
 func (p *place) editor(c *cli.Context) (string, error) {
-	if editor := p.env.Getenv("GIT_EDITOR"); editor != "" {
+	if editor := p.Env.Getenv("GIT_EDITOR"); editor != "" {
 		return editor, nil
 	}
 	core, err := p.ownSetting(c.Context, "core", "editor")
 	if err != nil {
 		return "", err
 	}
-	for _, editor := range []string{core, p.env.Getenv("VISUAL"), p.env.Getenv("EDITOR")} {
+	for _, editor := range []string{core, p.Env.Getenv("VISUAL"), p.Env.Getenv("EDITOR")} {
 		if editor != "" {
 			return editor, nil
 		}
@@ -227,8 +231,8 @@ type setObject struct {
 	File   string `json:"file"`
 }
 
-func configSetAction(c *cli.Context, env Env) error {
-	args, err := arguments(c, 2, 2)
+func configSetAction(c *cli.Context, env cmdline.Env) error {
+	args, err := cmdline.Arguments(c, 2, 2)
 	if err != nil {
 		return err
 	}
@@ -236,7 +240,7 @@ func configSetAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if err := p.personal("changing the configuration"); err != nil {
+	if err := p.Personal("changing the configuration"); err != nil {
 		return err
 	}
 	f, err := p.chosenFile(c)
@@ -245,19 +249,19 @@ func configSetAction(c *cli.Context, env Env) error {
 	}
 	source, err := config.ReadFile(f.Layer, f.Path)
 	if err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	source.Name = f.Name
 	text, err := config.Set(source, args[0], args[1])
 	if err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	if err := config.WriteFile(f.Path, text); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, setObject{Schema: "swarm.configset/1", Key: args[0], File: f.Path})
+		return cmdline.PrintJSON(env.Stdout, setObject{Schema: "swarm.configset/1", Key: args[0], File: f.Path})
 	}
-	_, err = fmt.Fprintf(env.Stdout, "set %s in %s\n", Printable(args[0]), Printable(f.Path))
+	_, err = fmt.Fprintf(env.Stdout, "set %s in %s\n", termtext.Line(args[0]), termtext.Line(f.Path))
 	return err
 }

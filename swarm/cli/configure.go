@@ -3,8 +3,10 @@ package cli
 import (
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/runhook"
 	"agentswarm/swarm/store"
@@ -16,7 +18,7 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) (err er
 	if pl.config.Variants, err = p.runVariants(c.Context, conf, pl.head); err != nil {
 		return err
 	}
-	pl.config.Jobs = p.env.jobs() // unless somebody says
+	pl.config.Jobs = cmdline.DefaultJobs(p.Env) // unless somebody says
 	for _, lay := range []func(*cli.Context, *config.Config) error{
 		pl.numbers, pl.times, pl.overlap, pl.budget, pl.reach, pl.sizes,
 	} {
@@ -84,19 +86,19 @@ func (pl *plan) numbers(c *cli.Context, conf *config.Config) (err error) {
 		return err
 	}
 	if pl.config.Jobs < 1 || pl.config.Jobs > limit.MaxJobs {
-		return usagef("run: -j %d: want 1 to %d", pl.config.Jobs, limit.MaxJobs)
+		return exit.Usagef("run: -j %d: want 1 to %d", pl.config.Jobs, limit.MaxJobs)
 	}
 	if pl.config.MaxAgents, err = intSetting(c, "max-agents", conf.MaxAgents, config.DefaultMaxAgents); err != nil {
 		return err
 	}
 	if pl.config.MaxAgents < 1 {
-		return usagef("run: --max-agents %d: want 1 or more", pl.config.MaxAgents)
+		return exit.Usagef("run: --max-agents %d: want 1 or more", pl.config.MaxAgents)
 	}
 	if pl.config.Retries, err = intSetting(c, "retries", conf.Retries, 0); err != nil {
 		return err
 	}
 	if pl.config.Retries < 0 || pl.config.Retries > 100 {
-		return usagef("run: --retries %d: want 0 to 100", pl.config.Retries)
+		return exit.Usagef("run: --retries %d: want 0 to 100", pl.config.Retries)
 	}
 	return nil
 }

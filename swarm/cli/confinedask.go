@@ -7,7 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/isolation"
 )
@@ -17,7 +20,7 @@ import (
 func allOwn(all []waiting.Question) error {
 	for _, q := range all {
 		if q.Doubt == nil && (q.Risk == nil || !q.Risk.Own) {
-			return usagef("--confined is about actions that destroy only an agent's own files; %s is not about one", q.ID)
+			return exit.Usagef("--confined is about actions that destroy only an agent's own files; %s is not about one", q.ID)
 		}
 	}
 	return nil
@@ -28,17 +31,17 @@ func allOwn(all []waiting.Question) error {
 func (p *place) rememberConfined(confined config.Confined) error {
 	file := config.UserFile(p.Lookup)
 	if file == "" {
-		return usagef("there is no place for your own configuration: neither HOME nor XDG_CONFIG_HOME is set")
+		return exit.Usagef("there is no place for your own configuration: neither HOME nor XDG_CONFIG_HOME is set")
 	}
 	err := config.RememberConfined(file, confined)
 	if known := (*config.KnownError)(nil); errors.As(err, &known) {
-		fmt.Fprintf(p.env.Stderr, "%s; it is not changed\n", Printable(known.Error()))
+		fmt.Fprintf(p.Env.Stderr, "%s; it is not changed\n", termtext.Line(known.Error()))
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.env.Stderr, "remembered in %s: [risk] confined = %q\n", Printable(file), confined)
+	fmt.Fprintf(p.Env.Stderr, "remembered in %s: [risk] confined = %q\n", termtext.Line(file), confined)
 	return nil
 }
 
@@ -47,18 +50,18 @@ func (p *place) rememberConfined(confined config.Confined) error {
 // configuration. It asks nothing without a terminal, without a full sandbox, or if
 // the choice is made already.
 func (p *place) offerConfined(ctx context.Context) error {
-	if !p.attended() || p.personal("the choice") != nil {
+	if !p.attended() || p.Personal("the choice") != nil {
 		return nil
 	}
-	if rung, _, err := isolation.Probe(ctx, &p.Project, p.env.Self); err != nil || !rung.Namespaces() {
+	if rung, _, err := isolation.Probe(ctx, &p.Project, p.Env.Self); err != nil || !rung.Namespaces() {
 		return err
 	}
-	conf, err := p.env.userConfig()
+	conf, err := cmdline.UserConfig(p.Env)
 	if err != nil || conf.Confined != config.ConfinedUnset {
 		return err
 	}
-	fmt.Fprintln(p.env.Stderr, "The sandbox keeps agents from all files but their own copies. May an agent destroy its own")
-	yes, err := p.env.askYes("files without asking you? They are captured first. The answer is kept in your own configuration.")
+	fmt.Fprintln(p.Env.Stderr, "The sandbox keeps agents from all files but their own copies. May an agent destroy its own")
+	yes, err := askYes(p.Env, "files without asking you? They are captured first. The answer is kept in your own configuration.")
 	if err != nil {
 		return err
 	}

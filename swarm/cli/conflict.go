@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/merge"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
@@ -32,7 +34,7 @@ func conflictText(v *store.View, a *store.Agent) string {
 		}
 		with = strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("conflict with %s on %s: %s", with, lander.BranchName(c.Ref), listed(c.Paths, 5))
+	return fmt.Sprintf("conflict with %s on %s: %s", with, lander.BranchName(c.Ref), termtext.List(c.Paths, 5))
 }
 
 // conflictAt is a conflict of the patch of an agent with a branch.
@@ -68,7 +70,7 @@ type misfitError struct {
 }
 
 func (e *misfitError) Error() string {
-	return fmt.Sprintf("the patch of %s does not fit the files here: %s changed since its base", e.agent.ID, listed(e.err.Paths, 5))
+	return fmt.Sprintf("the patch of %s does not fit the files here: %s changed since its base", e.agent.ID, termtext.List(e.err.Paths, 5))
 }
 
 func (e *misfitError) Unwrap() error { return e.err }
@@ -77,7 +79,7 @@ func (e *misfitError) Unwrap() error { return e.err }
 func (e *misfitError) Hint() string { return "merge it with its conflict, or send it back: " + e.ways }
 
 // ExitCode is that of a conflict.
-func (e *misfitError) ExitCode() int { return int(CodeConflict) }
+func (e *misfitError) ExitCode() int { return int(exit.Conflict) }
 
 // misfit is the error of a patch that does not fit, in words and with the ways
 // out; any other error is as it was.
@@ -91,7 +93,7 @@ func (p *place) misfit(ctx context.Context, s *selection, a *store.Agent, err er
 		return err
 	}
 	at := conflictAt{run: s.run.ID, agent: a, ref: branch}
-	return &misfitError{agent: a, err: unfit, ways: strings.Join(at.ways(p.env.Calls), orWay)}
+	return &misfitError{agent: a, err: unfit, ways: strings.Join(at.ways(p.Env.Calls), orWay)}
 }
 
 // moduleConflictError says that a workspace cannot resolve a conflict, since
@@ -115,4 +117,4 @@ func (e *moduleConflictError) Error() string {
 func (e *moduleConflictError) Hint() string { return e.ways }
 
 // ExitCode is that of a conflict.
-func (e *moduleConflictError) ExitCode() int { return int(CodeConflict) }
+func (e *moduleConflictError) ExitCode() int { return int(exit.Conflict) }

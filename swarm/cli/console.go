@@ -10,6 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/inbox/waiting"
@@ -66,7 +69,7 @@ func (p *place) keyboard(at *counter, picture *Progress) *keyboard {
 	if at == nil || !picture.term.Motion || !p.attended() {
 		return nil
 	}
-	return &keyboard{counter: at, picture: picture, fd: int(p.env.Stdin.(interface{ Fd() uintptr }).Fd())}
+	return &keyboard{counter: at, picture: picture, fd: int(p.Env.Stdin.(interface{ Fd() uintptr }).Fd())}
 }
 
 // keyGap is how often the keyboard is looked at, and how late its reader
@@ -117,13 +120,13 @@ func (p *place) dropKeys(picture *Progress) {
 	if !picture.Draws() || !p.attended() {
 		return
 	}
-	in, isFile := p.env.Stdin.(interface{ Fd() uintptr })
+	in, isFile := p.Env.Stdin.(interface{ Fd() uintptr })
 	if !isFile || !foreground(int(in.Fd())) {
 		return
 	}
 	// Where that fails the keys stay, which is no reason to fail.
-	_ = discard(int(in.Fd()))
-	_, _ = io.WriteString(p.env.Stderr, "\r\x1b[K")
+	_ = terminal.Discard(int(in.Fd()))
+	_, _ = io.WriteString(p.Env.Stderr, "\r\x1b[K")
 }
 
 // turnTo notes which question is shown. What was typed before was not meant
@@ -135,7 +138,7 @@ func (k *keyboard) turnTo(id string) {
 	k.current, k.since = id, time.Now()
 	// Where that fails a line may be taken for an answer too soon, which the
 	// time below makes unlikely.
-	_ = discard(k.fd)
+	_ = terminal.Discard(k.fd)
 }
 
 // sightTime is how long a question must have been in sight to be answered
@@ -210,12 +213,12 @@ func noteOf(open []waiting.Question, here bool) (note, hint string) {
 		return "", ""
 	}
 	q := open[0]
-	note = fmt.Sprintf("%s: %s %s wants: %s", Count(len(open), "question", "questions"), q.ID, q.Who(), questionText(q.Question))
+	note = fmt.Sprintf("%s: %s %s wants: %s", termtext.Count(len(open), "question", "questions"), q.ID, q.Who(), questionText(q.Question))
 	switch {
 	case !here:
-		hint = fmt.Sprintf("%s answer %s yes, or no", program, q.ID)
+		hint = fmt.Sprintf("%s answer %s yes, or no", cmdline.Program, q.ID)
 	case len(open) > 1:
-		hint = fmt.Sprintf("type y, n or an answer and Enter for %s; y ID or n ID for others: %s inbox", q.ID, program)
+		hint = fmt.Sprintf("type y, n or an answer and Enter for %s; y ID or n ID for others: %s inbox", q.ID, cmdline.Program)
 		if g := waiting.Groups(open)[0]; len(g) > 1 && q.Risk != nil {
 			hint = fmt.Sprintf("type y, n or an answer and Enter for %s; y all for the %d that ask the same", q.ID, len(g))
 		}

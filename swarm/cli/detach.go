@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 )
@@ -18,11 +20,11 @@ const detachedVar = "SWARM_DETACHED_FD"
 
 // begun is what the detached half reports.
 type begun struct {
-	Run   string `json:"run,omitempty"`
-	Error string `json:"error,omitempty"`
-	Code  Code   `json:"code,omitempty"`
-	Kind  string `json:"kind,omitempty"`
-	Hint  string `json:"hint,omitempty"`
+	Run   string    `json:"run,omitempty"`
+	Error string    `json:"error,omitempty"`
+	Code  exit.Code `json:"code,omitempty"`
+	Kind  string    `json:"kind,omitempty"`
+	Hint  string    `json:"hint,omitempty"`
 }
 
 // DetachedError is why the detached half of a command has begun no run.
@@ -59,15 +61,15 @@ func (p *place) detach(ctx context.Context, r detachRequest) error {
 		}
 		return p.printResult(v, true)
 	}
-	fmt.Fprintf(p.env.Stderr, "run %s continues; follow it with `%s wait %s`\n", run.ID, p.env.Calls, run.ID)
-	_, err = fmt.Fprintln(p.env.Stdout, run.ID)
+	fmt.Fprintf(p.Env.Stderr, "run %s continues; follow it with `%s wait %s`\n", run.ID, p.Env.Calls, run.ID)
+	_, err = fmt.Fprintln(p.Env.Stdout, run.ID)
 	return err
 }
 
 // beginDetached starts this very command again without the terminal. It returns
 // its run, which has begun.
 func (p *place) beginDetached(ctx context.Context, typed []byte) (*store.Run, error) {
-	self, err := p.Binary(p.env.Self)
+	self, err := p.Binary(p.Env.Self)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func (p *place) beginDetached(ctx context.Context, typed []byte) (*store.Run, er
 	}
 	defer input.Close()
 	report, err := proc.Detach(ctx, proc.DetachRequest{
-		Binary: self, Args: p.env.Args, Dir: p.env.Dir, Env: p.env.Environ,
+		Binary: self, Args: p.Env.Args, Dir: p.Env.Dir, Env: p.Env.Environ,
 		FDVar: detachedVar, Log: log, Stdin: input,
 	})
 	if err != nil {
@@ -127,7 +129,7 @@ func spool(dir string, text []byte) (*os.File, error) {
 type report struct{ pipe io.WriteCloser }
 
 // openReport takes the pipe over, so that no child inherits it.
-func openReport(env Env) (*report, error) {
+func openReport(env cmdline.Env) (*report, error) {
 	fd := env.Getenv(detachedVar)
 	if fd == "" {
 		return nil, nil
@@ -146,8 +148,8 @@ func (r *report) say(run string, failed error) error {
 	}
 	b := begun{Run: run}
 	if failed != nil {
-		b.Error, b.Code = failed.Error(), codeOf(failed)
-		b.Kind, b.Hint = kindOf(failed), hintOf(failed)
+		b.Error, b.Code = failed.Error(), exit.CodeOf(failed)
+		b.Kind, b.Hint = exit.KindOf(failed), exit.HintOf(failed)
 	}
 	text, err := json.Marshal(b)
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 )
 
 type closing struct{ bytes.Buffer }
@@ -30,8 +31,8 @@ func TestReportKeepsRefusals(t *testing.T) {
 		t.Fatalf("the report is %q: %v", pipe.Bytes(), err)
 	}
 	got := &DetachedError{begun: b}
-	if got.Error() != give.Error() || hintOf(got) != give.Hint() ||
-		codeOf(got) != CodeApproval || kindOf(got) != "refused" {
+	if got.Error() != give.Error() || exit.HintOf(got) != give.Hint() ||
+		exit.CodeOf(got) != exit.Approval || exit.KindOf(got) != "refused" {
 		t.Errorf("the waiting half says %+v, want what %v says", b, give)
 	}
 }

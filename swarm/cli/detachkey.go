@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"agentswarm/swarm/exit"
 )
 
 // defaultDetachKey is what telnet and ssh-like programs leave by, and what
@@ -21,7 +23,7 @@ type detachKey struct {
 // parseDetachKey reads the name of a key: ctrl-], ctrl-\ or ctrl-a.
 func parseDetachKey(text string) (detachKey, error) {
 	bad := func(why string) error {
-		return &UsageError{
+		return &exit.UsageError{
 			Text:   "attach: --detach-key " + strconv.Quote(text) + ": " + why,
 			Advice: `a key is ctrl- and a letter or one of @ \ ] ^ _, such as ctrl-] or ctrl-a`,
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"agentswarm/swarm/exit"
 )
 
 func TestParseDetachKey(t *testing.T) {
@@ -34,7 +36,7 @@ func TestParseDetachKey(t *testing.T) {
 		key, err := parseDetachKey(tt.give)
 		want, wrong := strings.CutPrefix(tt.want, "!")
 		switch {
-		case wrong && (err == nil || !strings.Contains(err.Error(), want) || hintOf(err) == "" || codeOf(err) != CodeUsage):
+		case wrong && (err == nil || !strings.Contains(err.Error(), want) || exit.HintOf(err) == "" || exit.CodeOf(err) != exit.Usage):
 			t.Errorf("parseDetachKey(%q) = %v, %v; want an error with %q", tt.give, key, err, want)
 		case !wrong && (err != nil || key.name != tt.want || key.sign&0x1f != tt.code):
 			t.Errorf("parseDetachKey(%q) = %v, %v; want %s", tt.give, key, err, tt.want)

@@ -9,7 +9,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/diffcolor"
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
@@ -17,7 +21,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-func newDiffCommand(env Env) *cli.Command {
+func newDiffCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
 		Usage:     "print what agents changed",
@@ -26,7 +30,7 @@ func newDiffCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "stat", Usage: "print files and sizes of changes, as git diff --stat"},
 			&cli.BoolFlag{Name: "name-only", Usage: "print the paths only"},
 			&cli.BoolFlag{Name: "classes", Usage: "group equal edits and print each group once"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		}, endedFlags()...),
 		Description: `Prints the patch of each agent against the base of its run, for git apply. Patches of
 submodules follow it; a3/SUBMODULE prints one alone. With several agents, a line with
@@ -62,12 +66,12 @@ type fileObject struct {
 	Status string `json:"status"`
 }
 
-func diffAction(c *cli.Context, env Env) error {
+func diffAction(c *cli.Context, env cmdline.Env) error {
 	if c.Bool("stat") && c.Bool("name-only") {
-		return usagef("diff: --stat and --name-only exclude each other")
+		return exit.Usagef("diff: --stat and --name-only exclude each other")
 	}
 	if c.Bool("classes") && (c.Bool("stat") || c.Bool("name-only")) {
-		return usagef("diff: --classes excludes --stat and --name-only")
+		return exit.Usagef("diff: --classes excludes --stat and --name-only")
 	}
 	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
@@ -75,7 +79,7 @@ func diffAction(c *cli.Context, env Env) error {
 	}
 	if c.Bool("classes") {
 		if s.earlier {
-			return usagef("diff: --classes is of the latest attempts, and an earlier one or a copy is named")
+			return exit.Usagef("diff: --classes is of the latest attempts, and an earlier one or a copy is named")
 		}
 		return p.printClasses(c, s, true)
 	}
@@ -88,7 +92,7 @@ func diffAction(c *cli.Context, env Env) error {
 			return err
 		}
 	}
-	d.term = detect(env.Stdout, env.Getenv)
+	d.term = terminal.Detect(env.Stdout, env.Getenv)
 	d.titles = d.term.TTY || countPatches(s.agents()) > 1
 	switch {
 	case !s.latest || d.object != nil:
@@ -106,7 +110,7 @@ func diffAction(c *cli.Context, env Env) error {
 		fmt.Fprintln(env.Stderr, noneChanged(s))
 	}
 	if d.object != nil {
-		return printJSON(env.Stdout, d.object)
+		return cmdline.PrintJSON(env.Stdout, d.object)
 	}
 	return nil
 }
@@ -132,7 +136,7 @@ func countPatches(agents []*store.Agent) int {
 // differ prints patches in one of four forms.
 type differ struct {
 	*place
-	term        Terminal
+	term        terminal.Output
 	titles      bool   // each patch follows a line with its agent
 	of          string // the end of that line, if no address names the run
 	named       bool   // an agent without a patch is told
@@ -144,7 +148,7 @@ type differ struct {
 func (d *differ) print(ctx context.Context, a *store.Agent) error {
 	if patchOf(a) == nil {
 		if d.named {
-			fmt.Fprintln(d.env.Stderr, Printable(lander.NoPatch(a)))
+			fmt.Fprintln(d.Env.Stderr, termtext.Line(lander.NoPatch(a)))
 		}
 		return nil
 	}
@@ -170,7 +174,7 @@ func (d *differ) print(ctx context.Context, a *store.Agent) error {
 		d.object.add(a, changes)
 		return nil
 	}
-	return printNames(d.env.Stdout, changes)
+	return printNames(d.Env.Stdout, changes)
 }
 
 // title is the line before the patch of an agent. git apply skips it. Names alone
@@ -181,16 +185,16 @@ func (d *differ) title(a *store.Agent) error {
 	}
 	text := string(a.ID)
 	if a.Module != nil {
-		text += "/" + Printable(a.Module.Path)
+		text += "/" + termtext.Line(a.Module.Path)
 	}
 	if label := engine.Title(a.ID, a.Call); label != string(a.ID) {
-		text += " " + Printable(label)
+		text += " " + termtext.Line(label)
 	}
-	text = d.term.paint(styleTitle, "== "+text) + " (" + d.term.state(standing(a)) + ")" + d.of
+	text = d.term.Paint(terminal.StyleTitle, "== "+text) + " (" + d.term.State(standing(a)) + ")" + d.of
 	if d.found {
 		text = "\n" + text
 	}
-	_, err := fmt.Fprintln(d.env.Stdout, text)
+	_, err := fmt.Fprintln(d.Env.Stdout, text)
 	return err
 }
 
@@ -240,7 +244,7 @@ func changeWord(status byte) string {
 
 func printNames(w io.Writer, changes []git.Change) error {
 	for _, ch := range changes {
-		if _, err := fmt.Fprintln(w, Printable(ch.Path)); err != nil {
+		if _, err := fmt.Fprintln(w, termtext.Line(ch.Path)); err != nil {
 			return err
 		}
 	}
@@ -250,7 +254,7 @@ func printNames(w io.Writer, changes []git.Change) error {
 // printStat prints the files of a patch and its size as git does.
 func (d *differ) printStat(ctx context.Context, a *store.Agent) error {
 	width, _ := d.term.Size()
-	safe := &safeLines{w: d.env.Stdout}
+	safe := &safeLines{w: d.Env.Stdout}
 	if d.term.Color {
 		safe.colour = diffcolor.Stat
 	}
@@ -275,9 +279,9 @@ func (d *differ) printStat(ctx context.Context, a *store.Agent) error {
 // text prints a patch: byte for byte, but to a terminal made safe.
 func (d *differ) text(ctx context.Context, a *store.Agent) error {
 	if !d.term.TTY && !d.term.Color {
-		return d.writeAll(ctx, d.env.Stdout, a)
+		return d.writeAll(ctx, d.Env.Stdout, a)
 	}
-	safe := &safeLines{w: d.env.Stdout}
+	safe := &safeLines{w: d.Env.Stdout}
 	if d.term.Color {
 		safe.colour = (&diffcolor.Patch{}).Line
 	}

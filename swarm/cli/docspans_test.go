@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"mvdan.cc/sh/v3/shell"
+
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // docSpan is a span of code in the text of a page, or in a cell of a table.
@@ -29,7 +31,7 @@ func guides() []string {
 // has a command and flags that exist. Blocks are run by TestDocs of the root.
 func TestPagesShowKnownCommands(t *testing.T) {
 	t.Parallel()
-	env := Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
 	top := filepath.Join("..", "..")
 	n := 0
 	for _, page := range guides() {
@@ -52,7 +54,7 @@ func TestPagesShowKnownCommands(t *testing.T) {
 // TestReadmeNamesEachCommand: a reader of the README finds every command.
 func TestReadmeNamesEachCommand(t *testing.T) {
 	t.Parallel()
-	env := Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +68,7 @@ func TestReadmeNamesEachCommand(t *testing.T) {
 
 // knownLine checks a command line, without running it. Words in capitals at its
 // beginning stand for any command.
-func knownLine(env Env, line string) error {
+func knownLine(env cmdline.Env, line string) error {
 	line, _, _ = strings.Cut(strings.ReplaceAll(line, `\|`, "|"), " | ")
 	words, err := shell.Fields(line, func(string) string { return "x" })
 	if err != nil {
@@ -81,7 +83,7 @@ func knownLine(env Env, line string) error {
 
 func TestKnownLine(t *testing.T) {
 	t.Parallel()
-	env := Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
 	for line, known := range map[string]bool{
 		`run --each 'packages/*/' "add a README to {item}"`: true,
 		`run -- gofmt --not-ours`:                           true,

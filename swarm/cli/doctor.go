@@ -11,9 +11,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/risk"
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/policy"
@@ -22,11 +26,11 @@ import (
 	"agentswarm/worktree/precheck"
 )
 
-func newDoctorCommand(env Env) *cli.Command {
+func newDoctorCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "check this machine and this repository",
-		Flags: []cli.Flag{jsonFlag()},
+		Flags: []cli.Flag{cmdline.JSONFlag()},
 		Description: `Checks git, the logins of installed agents, their sandbox, memory, disk and the state
 folder. It lists special features of this repository and how swarm handles them. The
 exit code is 1 if something would keep a run from starting.
@@ -56,8 +60,8 @@ func (o *doctorObject) add(name, state, detail string) {
 	o.OK = o.OK && state != "bad"
 }
 
-func doctorAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func doctorAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	p, err := openPlace(c, env)
@@ -73,16 +77,16 @@ func doctorAction(c *cli.Context, env Env) error {
 		}
 	}
 	if c.Bool("json") {
-		err = printJSON(env.Stdout, o)
+		err = cmdline.PrintJSON(env.Stdout, o)
 	} else {
-		t := Table{Columns: []Column{{Title: "CHECK"}, {Title: "STATE"}, {Title: "DETAIL"}}}
+		t := terminal.Table{Columns: []terminal.Column{{Title: "CHECK"}, {Title: "STATE"}, {Title: "DETAIL"}}}
 		for _, point := range o.Checks {
 			t.Row(point.Name, point.State, point.Detail)
 		}
 		err = t.Print(env.Stdout, 0)
 	}
 	if err == nil && !o.OK {
-		return &ExitError{Code: CodeFailed}
+		return &exit.Error{Code: exit.Failed}
 	}
 	return err
 }
@@ -110,7 +114,7 @@ func (p *place) checkSandbox(ctx context.Context, o *doctorObject) error {
 	}
 	o.add("sandbox", state, p.sandboxLine(isolation.Settings{}, got))
 	if why != nil {
-		o.add("refused", "note", oneLine(why))
+		o.add("refused", "note", cmdline.OneLine(why))
 	}
 	o.add("guarantee", "ok", rung.Guarantee())
 	o.add("isolation", "note", rung.Limits())
@@ -176,7 +180,7 @@ func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
 		state, said = "note", append(said, uncommitted)
 	}
 	if len(said) > 0 {
-		o.add("grants", state, Printable(strings.Join(said, "; ")))
+		o.add("grants", state, termtext.Line(strings.Join(said, "; ")))
 	}
 	return nil
 }
@@ -193,7 +197,7 @@ func saidOf(g *risk.Grants, nested bool) (holds, not []string) {
 		}
 	}
 	if count > 0 {
-		holds = append(holds, fmt.Sprintf("%s: %s", g.Path, Count(count, "item", "items")))
+		holds = append(holds, fmt.Sprintf("%s: %s", g.Path, termtext.Count(count, "item", "items")))
 	}
 	for _, v := range g.Void {
 		not = append(not, policy.VoidWhere(g.Path, v.Line)+" grants nothing: "+v.Why)
@@ -210,12 +214,12 @@ const uncommitted = repository.AgentsFile + " grants other things than its commi
 func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
 	memory := limit.MemAvailable()
 	jobs := limit.Jobs(memory, limit.CommandFootprint)
-	o.add("memory", "ok", fmt.Sprintf("%s available on %d cores: up to %d commands at once", Bytes(memory), runtime.NumCPU(), jobs))
+	o.add("memory", "ok", fmt.Sprintf("%s available on %d cores: up to %d commands at once", termtext.Bytes(memory), runtime.NumCPU(), jobs))
 	free, err := worktree.Free(p.State.Dir)
 	if err != nil {
 		return err
 	}
-	detail := fmt.Sprintf("%s free below %s", Bytes(free), p.State.Dir)
+	detail := fmt.Sprintf("%s free below %s", termtext.Bytes(free), p.State.Dir)
 	head, err := p.Repo.Commit(ctx, "HEAD")
 	if err != nil {
 		o.add("base", "bad", "HEAD has no commit yet: agents need one to start from")
@@ -230,7 +234,7 @@ func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
 	if free < size+limit.DiskSlack {
 		state = "bad"
 	}
-	o.add("disk", state, fmt.Sprintf("%s; one workspace takes about %s", detail, Bytes(size)))
+	o.add("disk", state, fmt.Sprintf("%s; one workspace takes about %s", detail, termtext.Bytes(size)))
 	return nil
 }
 
@@ -246,8 +250,8 @@ func (p *place) checkRepository(ctx context.Context, o *doctorObject) error {
 		}
 		o.add(h.Name, state, h.Detail)
 	}
-	_, err = p.config(ctx, "HEAD")
-	var bad *ExitError
+	_, err = p.LoadConfig(ctx, "HEAD")
+	var bad *exit.Error
 	switch {
 	case errors.As(err, &bad):
 		o.add("configuration", "bad", err.Error())
@@ -285,9 +289,9 @@ func (p *place) checkRuns(_ context.Context, o *doctorObject) error {
 			live++
 		}
 	}
-	detail := fmt.Sprintf("%s: %s, %d live", state, Count(len(entries), "run", "runs"), live)
+	detail := fmt.Sprintf("%s: %s, %d live", state, termtext.Count(len(entries), "run", "runs"), live)
 	if died > 0 {
-		detail += fmt.Sprintf(", %d whose process died (`%s gc` recovers them)", died, p.env.Calls)
+		detail += fmt.Sprintf(", %d whose process died (`%s gc` recovers them)", died, p.Env.Calls)
 	}
 	o.add("state", "ok", detail)
 	return nil

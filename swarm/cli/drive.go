@@ -12,10 +12,12 @@ import (
 
 	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/gc"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/mcp"
@@ -43,7 +45,7 @@ type driveRequest struct {
 type ended struct {
 	status store.Status
 	reason string
-	codes  []Code
+	codes  []exit.Code
 	began  time.Time
 	thrown *script.Error // by the script
 }
@@ -115,7 +117,7 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 	since := time.Now()
 	e := engine.Open(ctx, b.deps, r.config, r.prior)
 	face := &controls{engine: e, owner: b.owner, snapshots: &b.snapshots}
-	server, err := control.Listen(ctx, b.owner, face, b.env.Getenv)
+	server, err := control.Listen(ctx, b.owner, face, b.Env.Getenv)
 	if err != nil {
 		return nil, errors.Join(err, e.Close(), ungovern(), cool())
 	}
@@ -151,15 +153,15 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 // opened is what the journal says of this owner.
 func (b *bench) opened(r driveRequest) *event.Opened {
 	opened := &event.Opened{
-		Pid: os.Getpid(), Version: buildVersion().Version,
+		Pid: os.Getpid(), Version: cmdline.BuildVersion().Version,
 		Resumed: r.prior != nil, Walls: b.sandbox.Word(), Backend: string(b.sandbox.Backend), Budget: r.budgetFact(),
 		MaxTurns: r.turnsFact(),
 	}
 	for _, err := range b.sandbox.PassedOver {
-		opened.PassedOver = append(opened.PassedOver, oneLine(err))
+		opened.PassedOver = append(opened.PassedOver, cmdline.OneLine(err))
 	}
-	if b.env.keeper != nil {
-		opened.Keeper, opened.KeeperStart = b.env.keeper.Started()
+	if b.Env.Keeper != nil {
+		opened.Keeper, opened.KeeperStart = b.Env.Keeper.Started()
 	}
 	return opened
 }
@@ -299,33 +301,33 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 	if v.Returned != nil && v.Returned.Error != nil {
 		end.thrown, end.reason = thrownBy(v.Returned.Error), "the script threw: "+v.Returned.Error.Message
 	}
-	var sig *SignalError
+	var sig *exit.SignalError
 	cause := context.Cause(ctx)
 	switch stopped := v.Stop != nil; {
 	case stopped && errors.As(cause, &sig):
 		end.status, end.reason = store.RunStopped, sig.Error()
-		end.codes = append(end.codes, Code(sig.ExitCode()))
+		end.codes = append(end.codes, exit.Code(sig.ExitCode()))
 	case stopped && errors.Is(cause, errRunTimeout):
 		end.status, end.reason = store.RunStopped, v.Stop.Reason
-		end.codes = append(end.codes, CodeTimeout)
+		end.codes = append(end.codes, exit.Timeout)
 	case stopped:
 		end.status, end.reason = store.RunStopped, v.Stop.Reason
-		end.codes = append(end.codes, CodeTerminated)
+		end.codes = append(end.codes, exit.Terminated)
 	case v.Pause != nil:
 		end.status, end.reason = store.RunPaused, v.Pause.Reason
-		end.codes = append(end.codes, CodePaused)
+		end.codes = append(end.codes, exit.Paused)
 	}
 	_, err := b.owner.Append(&event.Closed{
-		Status: string(end.status), Reason: end.reason, Code: int(First(end.codes...)),
+		Status: string(end.status), Reason: end.reason, Code: int(exit.First(end.codes...)),
 	})
 	return end, err
 }
 
 // outcomeOf sums up agents that have ended: the status of their run, and the
 // exit codes that apply.
-func outcomeOf(v *store.View) (store.Status, []Code) {
+func outcomeOf(v *store.View) (store.Status, []exit.Code) {
 	var completed, failed, open, unpaid, wrong, byName int
-	var codes []Code
+	var codes []exit.Code
 	review := reviewOf(v)
 	for _, a := range counted(v) {
 		if a.Call.SubjectOf != "" {
@@ -341,7 +343,7 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 		case *task.Completed:
 			completed++
 			if s.Verified != nil && !*s.Verified {
-				codes = append(codes, CodeVerify)
+				codes = append(codes, exit.Verify)
 			}
 		case *task.Failed:
 			failed++
@@ -359,13 +361,13 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 		}
 	}
 	if failed+wrong > 0 {
-		codes = append(codes, CodeDegraded)
+		codes = append(codes, exit.Degraded)
 	}
 	if unpaid > 0 {
-		codes = append(codes, CodePaused)
+		codes = append(codes, exit.Paused)
 	}
 	if len(denials(v)) > 0 {
-		codes = append(codes, CodeApproval)
+		codes = append(codes, exit.Approval)
 	}
 	if v.Script != nil {
 		return scriptOutcome(v, scriptSum{completed, failed, wrong}, codes)
@@ -378,7 +380,7 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 	case failed > 0 && completed == 0:
 		return store.RunFailed, codes
 	case byName > 0 && completed == 0:
-		return store.RunFailed, append(codes, CodeDegraded) // the run has no result at all
+		return store.RunFailed, append(codes, exit.Degraded) // the run has no result at all
 	case failed+wrong > 0:
 		return store.RunDegraded, codes
 	default:

@@ -8,7 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
@@ -19,7 +21,7 @@ func driveFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
-		jsonFlag(), yesFlag(), anywayFlag(),
+		cmdline.JSONFlag(), yesFlag(), anywayFlag(),
 	}, budgetFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags())
 }
 
@@ -37,10 +39,10 @@ func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
 	r := driveFlagsRead{jobs: c.Int("jobs"), timeout: c.Duration("run-timeout"), anyway: c.Bool("anyway")}
 	name := c.Command.Name
 	if c.IsSet("jobs") && (r.jobs < 1 || r.jobs > limit.MaxJobs) {
-		return r, usagef("%s: -j %d: want 1 to %d", name, r.jobs, limit.MaxJobs)
+		return r, exit.Usagef("%s: -j %d: want 1 to %d", name, r.jobs, limit.MaxJobs)
 	}
 	if c.IsSet("run-timeout") && r.timeout <= 0 {
-		return r, usagef("%s: --run-timeout %s: want a duration above zero, such as 10m", name, r.timeout)
+		return r, exit.Usagef("%s: --run-timeout %s: want a duration above zero, such as 10m", name, r.timeout)
 	}
 	var err error
 	if r.budget, err = readBudgetFlags(c); err != nil {
@@ -54,7 +56,7 @@ func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
 	}
 	// They are laid over what is recorded by [place.cautious]; what is wrong
 	// with them is told before anything is written.
-	_, err = readCautionFlags(c)
+	_, err = cmdline.ReadCautionFlags(c)
 	return r, err
 }
 

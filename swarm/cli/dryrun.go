@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/spending"
@@ -92,44 +95,44 @@ func (pl *plan) object() planObject {
 func (p *place) printPlan(pl *plan, asJSON bool) error {
 	o := pl.object()
 	if asJSON {
-		return printJSON(p.env.Stdout, o)
+		return cmdline.PrintJSON(p.Env.Stdout, o)
 	}
-	w := p.env.Stdout
+	w := p.Env.Stdout
 	p.sayBase(pl)
 	p.sayNotes(pl)
 	p.sayRoutes(pl)
 	p.sayVariants(pl)
 	if pl.assigned != nil {
-		sayUnused(p.env.Stderr, pl.config.Roles, pl.assigned.Flags())
+		sayUnused(p.Env.Stderr, pl.config.Roles, pl.assigned.Flags())
 	}
 	p.sayOverlaps(pl)
-	p.saySilent(p.env.Stderr, pl)
+	p.saySilent(p.Env.Stderr, pl)
 	if o.Script == nil {
 		fmt.Fprintf(w, "%s on base %s, %d at once; nothing was started\n",
-			Count(len(o.Agents), "agent", "agents"), git10(o.Base), min(o.Jobs, len(o.Agents)))
+			termtext.Count(len(o.Agents), "agent", "agents"), git10(o.Base), min(o.Jobs, len(o.Agents)))
 	} else {
 		fmt.Fprintf(w, "the script %s on base %s, up to %d at once; nothing was started\n",
-			Printable(o.Script.Name), git10(o.Base), o.Jobs)
+			termtext.Line(o.Script.Name), git10(o.Base), o.Jobs)
 	}
 	for _, line := range slices.Concat(o.Script.lines(), []planLine{
 		{"warm", o.Warm}, {"setup", o.Setup}, {"verify", o.Verify}, {"merge into", o.Into},
 		{"budget", spending.BudgetText(pl.config.Budget)}, {"not approved yet", strings.Join(o.Untrusted, ", ")},
 	}) {
 		if line.text != "" {
-			fmt.Fprintf(w, "%s: %s\n", line.what, Printable(line.text))
+			fmt.Fprintf(w, "%s: %s\n", line.what, termtext.Line(line.text))
 		}
 	}
 	if o.Script != nil {
 		return nil
 	}
-	t := Table{Columns: []Column{{Title: "AGENT"}, {Title: "ITEM"}, {Title: "DOES", Flex: true}}}
+	t := terminal.Table{Columns: []terminal.Column{{Title: "AGENT"}, {Title: "ITEM"}, {Title: "DOES", Flex: true}}}
 	waits := slices.ContainsFunc(pl.calls, func(c *task.Call) bool { return len(c.DependsOn)+len(c.After) > 0 })
 	if waits {
-		t.Columns = slices.Insert(t.Columns, 2, Column{Title: "AFTER", Flex: true})
+		t.Columns = slices.Insert(t.Columns, 2, terminal.Column{Title: "AFTER", Flex: true})
 	}
 	bounded := slices.ContainsFunc(pl.calls, func(c *task.Call) bool { return len(c.Paths) > 0 })
 	if bounded {
-		t.Columns = append(t.Columns, Column{Title: "PATHS", Flex: true})
+		t.Columns = append(t.Columns, terminal.Column{Title: "PATHS", Flex: true})
 	}
 	for i, a := range o.Agents {
 		does := fanout.Asked(pl.calls[i])
@@ -147,6 +150,6 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 		}
 		t.Row(row...)
 	}
-	width, _ := detect(w, p.env.Getenv).Size()
+	width, _ := terminal.Detect(w, p.Env.Getenv).Size()
 	return t.Print(w, width)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/script"
 )
 
@@ -36,9 +37,9 @@ type worstObject struct {
 
 func (w worstObject) String() string {
 	if w.Static != nil {
-		return fmt.Sprintf("%s by the text", Count(min(*w.Static, w.Limit), "agent", "agents"))
+		return fmt.Sprintf("%s by the text", termtext.Count(min(*w.Static, w.Limit), "agent", "agents"))
 	}
-	return fmt.Sprintf("no bound in the script; at most %s by --max-agents", Count(w.Limit, "agent", "agents"))
+	return fmt.Sprintf("no bound in the script; at most %s by --max-agents", termtext.Count(w.Limit, "agent", "agents"))
 }
 
 // plannedScript is nil where the plan has no script.

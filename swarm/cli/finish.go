@@ -9,7 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
@@ -44,14 +48,14 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 		codes = append(codes, mergeCodes(merged)...)
 	}
 	if mergeErr != nil {
-		codes = append(codes, codeOf(mergeErr))
+		codes = append(codes, exit.CodeOf(mergeErr))
 	}
 	told := len(b.owner.Notices)
 	if err := errors.Join(b.recode(end, codes), b.owner.Close()); err != nil {
 		return err
 	}
 	for _, notice := range b.owner.Notices[told:] {
-		fmt.Fprintln(b.env.Stderr, program+": "+Printable(notice))
+		fmt.Fprintln(b.Env.Stderr, cmdline.Program+": "+termtext.Line(notice))
 	}
 	v := b.owner.View()
 	if err := b.printSummary(b.run, v, merged); err != nil {
@@ -59,10 +63,10 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	}
 	b.sayUnmerged(end, r, nothing)
 	if mergeErr != nil {
-		complain(b.env, mergeErr)
+		complain(b.Env, mergeErr)
 	}
 	if end.thrown != nil {
-		complain(b.env, &library.Error{Err: end.thrown, Thrown: true})
+		complain(b.Env, &library.Error{Err: end.thrown, Thrown: true})
 	}
 	if err := b.printResult(v, r.json); err != nil {
 		return err
@@ -73,8 +77,8 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 		return err
 	}
 	b.endHook(ctx, c, v)
-	if code := First(codes...); code != CodeOK {
-		return &ExitError{Code: code}
+	if code := exit.First(codes...); code != exit.OK {
+		return &exit.Error{Code: code}
 	}
 	return nil
 }
@@ -88,14 +92,14 @@ func (b *bench) endMerge(r finishRequest) (lander.MergeRequest, error) {
 	}
 	check, named := landing.RunCheck(config.Verify)
 	if named {
-		fmt.Fprintf(b.env.Stderr, "%s: --merge runs no check: that of the run names a variable of a single agent\n", program)
+		fmt.Fprintf(b.Env.Stderr, "%s: --merge runs no check: that of the run names a variable of a single agent\n", cmdline.Program)
 	}
 	request := lander.MergeRequest{Into: r.into, Verify: check}
 	if request.Author, err = b.commitAuthor(request.Style); err != nil {
 		return request, err
 	}
 	if check != "" {
-		own, err := b.ownConfig()
+		own, err := b.OwnConfig()
 		if err != nil {
 			return request, err
 		}
@@ -114,21 +118,21 @@ func (b *bench) sayUnmerged(end *ended, r finishRequest, nothing *lander.Nothing
 		if r.into != "" {
 			into = " --into " + r.into
 		}
-		fmt.Fprintf(b.env.Stderr, "%s: nothing is merged of a run that has not ended, nor by its resume; then: %s merge %s%s\n",
-			program, b.env.Calls, b.run.ID, Printable(into))
+		fmt.Fprintf(b.Env.Stderr, "%s: nothing is merged of a run that has not ended, nor by its resume; then: %s merge %s%s\n",
+			cmdline.Program, b.Env.Calls, b.run.ID, termtext.Line(into))
 	case nothing != nil && nothing.Advice != "":
-		fmt.Fprintf(b.env.Stderr, "%s: %s\n", program, Printable(nothing.Error()))
+		fmt.Fprintf(b.Env.Stderr, "%s: %s\n", cmdline.Program, termtext.Line(nothing.Error()))
 	}
 }
 
 // recode journals the exit code that merging has made another one: whoever
 // waits for the run ends with it too.
-func (b *bench) recode(end *ended, codes []Code) error {
-	if First(codes...) == First(end.codes...) {
+func (b *bench) recode(end *ended, codes []exit.Code) error {
+	if exit.First(codes...) == exit.First(end.codes...) {
 		return nil
 	}
 	_, err := b.owner.Append(&event.Closed{
-		Status: string(end.status), Reason: end.reason, Code: int(First(codes...)),
+		Status: string(end.status), Reason: end.reason, Code: int(exit.First(codes...)),
 	})
 	return err
 }
@@ -137,14 +141,14 @@ func (b *bench) recode(end *ended, codes []Code) error {
 // the id of the run.
 func (p *place) printResult(v *store.View, asJSON bool) error {
 	if asJSON {
-		return printJSON(p.env.Stdout, newRunObject(v, time.Now()))
+		return cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()))
 	}
 	if v.Script != nil {
 		return p.printReturned(v)
 	}
 	only := landing.Workers(v)
 	if len(only) != 1 {
-		_, err := fmt.Fprintln(p.env.Stdout, v.Identity.Run)
+		_, err := fmt.Fprintln(p.Env.Stdout, v.Identity.Run)
 		return err
 	}
 	done, ok := only[0].Status.(*task.Completed)
@@ -152,13 +156,13 @@ func (p *place) printResult(v *store.View, asJSON bool) error {
 		return nil
 	}
 	answer := done.Answer
-	if detect(p.env.Stdout, p.env.Getenv).TTY {
-		answer = PrintableText(answer)
+	if terminal.Detect(p.Env.Stdout, p.Env.Getenv).TTY {
+		answer = termtext.Text(answer)
 	}
 	if answer[len(answer)-1] != '\n' {
 		answer += "\n"
 	}
-	_, err := fmt.Fprint(p.env.Stdout, answer)
+	_, err := fmt.Fprint(p.Env.Stdout, answer)
 	return err
 }
 
@@ -176,12 +180,12 @@ func (p *place) printReturned(v *store.View) error {
 		}
 		text = b.String()
 	}
-	if detect(p.env.Stdout, p.env.Getenv).TTY {
-		text = PrintableText(text)
+	if terminal.Detect(p.Env.Stdout, p.Env.Getenv).TTY {
+		text = termtext.Text(text)
 	}
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	_, err := fmt.Fprint(p.env.Stdout, text)
+	_, err := fmt.Fprint(p.Env.Stdout, text)
 	return err
 }

@@ -3,6 +3,9 @@ package cli
 import (
 	"io"
 	"sync/atomic"
+
+	"agentswarm/internal/terminal"
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // firstSign is a stream for people on whose terminal a line stands until
@@ -14,7 +17,7 @@ type firstSign struct {
 }
 
 // sign shows the line, where the terminal can take it back.
-func sign(w io.Writer, term Terminal, text string) *firstSign {
+func sign(w io.Writer, term terminal.Output, text string) *firstSign {
 	s := &firstSign{Writer: w}
 	if term.Motion {
 		s.stands.Store(true)
@@ -37,4 +40,4 @@ func (s *firstSign) clear() {
 }
 
 // Fd lets terminal detection see through. No file: no such number.
-func (s *firstSign) Fd() uintptr { return fdOf(s.Writer) }
+func (s *firstSign) Fd() uintptr { return cmdline.FdOf(s.Writer) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"agentswarm/internal/terminal"
 )
 
 // TestFirstSign holds that the line is there at once, is taken back before the
@@ -18,7 +20,7 @@ func TestFirstSign(t *testing.T) {
 		{false, "", "one\ntwo\n", ""},
 	} {
 		var b strings.Builder
-		s := sign(&b, Terminal{Motion: tt.motion}, "preparing")
+		s := sign(&b, terminal.Output{Motion: tt.motion}, "preparing")
 		if b.String() != tt.first {
 			t.Errorf("at first: %q, want %q", b.String(), tt.first)
 		}
@@ -29,7 +31,7 @@ func TestFirstSign(t *testing.T) {
 			t.Errorf("with text: %q, want %q", b.String(), tt.then)
 		}
 		b.Reset()
-		sign(&b, Terminal{Motion: tt.motion}, "preparing").clear()
+		sign(&b, terminal.Output{Motion: tt.motion}, "preparing").clear()
 		if b.String() != tt.clear {
 			t.Errorf("without text: %q, want %q", b.String(), tt.clear)
 		}

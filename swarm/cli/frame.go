@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -14,7 +16,7 @@ import (
 // Row is an agent in a frame.
 type Row struct {
 	ID, Label, State string
-	Style            style
+	Style            terminal.Style
 	For              time.Duration // in its state
 	Tokens           int64
 	USD              float64
@@ -39,22 +41,22 @@ type Frame struct {
 	Typing bool
 }
 
-// render draws a frame in at most height-1 lines of at most width-1 columns.
+// drawFrame draws a frame in at most height-1 lines of at most width-1 columns.
 // The last line is the cursor's, and the last column stays empty because
 // terminals disagree about when a full line wraps. Failed agents come first, and
 // take at most a third of the rows while others are live.
-func (t Terminal) render(f Frame, width, height int) []string {
+func drawFrame(t terminal.Output, f Frame, width, height int) []string {
 	width, height = max(width-1, 1), max(height-1, 1)
-	lines := []string{t.progressBar(f, width)}
-	counts := t.countLines(f, width)
+	lines := []string{progressBar(t, f, width)}
+	counts := countLines(t, f, width)
 	lines = append(lines, counts[:min(len(counts), height-1)]...)
 	notes := noteLines(f, width, height-len(lines))
-	rows := t.agentLines(f, width, height-len(lines)-len(notes))
+	rows := agentLines(t, f, width, height-len(lines)-len(notes))
 	return slices.Concat(lines, rows, notes)
 }
 
 // agentLines are the rows of agents, failed agents first, in at most room lines.
-func (t Terminal) agentLines(f Frame, width, room int) []string {
+func agentLines(t terminal.Output, f Frame, width, room int) []string {
 	if room < 1 {
 		return nil
 	}
@@ -74,11 +76,11 @@ func (t Terminal) agentLines(f Frame, width, room int) []string {
 	shown := slices.Concat(failed, live)
 	lines := rowLines(shown, width)
 	for i, text := range lines {
-		lines[i] = t.paint(shown[i].Style, text)
+		lines[i] = t.Paint(shown[i].Style, text)
 	}
 	if hidden > 0 && room > 1 {
-		more := fmt.Sprintf("  and %s: %s status", Count(hidden, "more agent", "more agents"), program)
-		lines = append(lines, t.paint(styleQuiet, shortenEnd(more, width)))
+		more := fmt.Sprintf("  and %s: %s status", termtext.Count(hidden, "more agent", "more agents"), cmdline.Program)
+		lines = append(lines, t.Paint(terminal.StyleQuiet, terminal.ShortenEnd(more, width)))
 	}
 	return lines
 }
@@ -89,9 +91,9 @@ func rowLines(rows []Row, width int) []string {
 	if len(rows) == 0 {
 		return nil
 	}
-	t := Table{Columns: []Column{{}, {Flex: true}, {}, {Right: true}, {Right: true}, {Right: true}, {Flex: true}}}
+	t := terminal.Table{Columns: []terminal.Column{{}, {Flex: true}, {}, {Right: true}, {Right: true}, {Right: true}, {Flex: true}}}
 	for _, r := range rows {
-		t.Row("  "+r.ID, r.Label, r.State, Duration(r.For), tokensText(r.Tokens), dollarsText(r.USD), r.Doing)
+		t.Row("  "+r.ID, r.Label, r.State, termtext.Duration(r.For), tokensText(r.Tokens), dollarsText(r.USD), r.Doing)
 	}
 	t.DropEmpty()
 	return t.Lines(width)[1:] // no titles
@@ -109,34 +111,34 @@ func dollarsText(usd float64) string {
 
 // countLines names the states that occur, those that need a person first, in as
 // few lines as the width allows.
-func (t Terminal) countLines(f Frame, width int) []string {
+func countLines(t terminal.Output, f Frame, width int) []string {
 	n := f.Counts
 	slot := task.WaitingSlot.Text()
 	if f.Slots != "" {
-		slot += " (" + Printable(f.Slots) + ")"
+		slot += " (" + termtext.Line(f.Slots) + ")"
 	}
 	var lines []string
 	for _, p := range []struct {
 		name  string
 		n     int
-		style style
+		style terminal.Style
 	}{
-		{"failed", n.Failed, styleError},
-		{task.Waiting.Text(), n.Of[task.Waiting], styleWarning},
-		{task.Working.Text(), n.Of[task.Working], stylePlain},
-		{task.Checking.Text(), n.Of[task.Checking], stylePlain},
-		{task.WaitingCheck.Text(), n.Of[task.WaitingCheck], stylePlain},
-		{slot, n.Of[task.WaitingSlot], stylePlain},
-		{task.Queued.Text(), n.Of[task.Queued], stylePlain},
-		{"completed", n.Completed, styleGood},
-		{"cancelled", n.Cancelled, styleWarning},
+		{"failed", n.Failed, terminal.StyleError},
+		{task.Waiting.Text(), n.Of[task.Waiting], terminal.StyleWarning},
+		{task.Working.Text(), n.Of[task.Working], terminal.StylePlain},
+		{task.Checking.Text(), n.Of[task.Checking], terminal.StylePlain},
+		{task.WaitingCheck.Text(), n.Of[task.WaitingCheck], terminal.StylePlain},
+		{slot, n.Of[task.WaitingSlot], terminal.StylePlain},
+		{task.Queued.Text(), n.Of[task.Queued], terminal.StylePlain},
+		{"completed", n.Completed, terminal.StyleGood},
+		{"cancelled", n.Cancelled, terminal.StyleWarning},
 	} {
 		if p.n == 0 {
 			continue
 		}
-		part := t.paint(p.style, shortenEnd(fmt.Sprintf("%d %s", p.n, p.name), width))
+		part := t.Paint(p.style, terminal.ShortenEnd(fmt.Sprintf("%d %s", p.n, p.name), width))
 		last := len(lines) - 1
-		if last >= 0 && columns(lines[last])+len(", ")+columns(part) <= width {
+		if last >= 0 && terminal.Columns(lines[last])+len(", ")+terminal.Columns(part) <= width {
 			lines[last] += ", " + part
 		} else {
 			lines = append(lines, part)
@@ -148,14 +150,14 @@ func (t Terminal) countLines(f Frame, width int) []string {
 // progressBar is `[####x-----]  37/100  12.3s`; where there is little room the
 // figures stay and the bar goes. Failed agents are the x. Cancelled agents are not
 // done. Without a total that holds there is no bar.
-func (t Terminal) progressBar(f Frame, width int) string {
+func progressBar(t terminal.Output, f Frame, width int) string {
 	const least, most = 10, 60
 	n := f.Counts
 	total := n.Total()
 	figures := figuresText(f)
-	room := min(width-columns(figures)-len("[]  "), most)
+	room := min(width-terminal.Columns(figures)-len("[]  "), most)
 	if room < least || f.Growing {
-		return shortenEnd(figures, width)
+		return terminal.ShortenEnd(figures, width)
 	}
 	completed, failed := 0, 0
 	if total > 0 {
@@ -164,7 +166,7 @@ func (t Terminal) progressBar(f Frame, width int) string {
 	}
 	good, bad := strings.Repeat("#", completed), strings.Repeat("x", failed)
 	rest := strings.Repeat("-", room-completed-failed) + "]  " + figures
-	return "[" + t.paint(styleGood, good) + t.paint(styleError, bad) + rest
+	return "[" + t.Paint(terminal.StyleGood, good) + t.Paint(terminal.StyleError, bad) + rest
 }
 
 // figuresText is how many are done of how many, for how long, how long it still
@@ -174,15 +176,15 @@ func figuresText(f Frame) string {
 	if f.Growing {
 		figures = fmt.Sprintf("%d done of %d so far", f.Counts.Done(), f.Counts.Total())
 	}
-	parts := []string{figures, Duration(f.Elapsed)}
+	parts := []string{figures, termtext.Duration(f.Elapsed)}
 	if f.Left > 0 {
-		parts = append(parts, "~"+Duration(f.Left.Round(time.Second))+" left")
+		parts = append(parts, "~"+termtext.Duration(f.Left.Round(time.Second))+" left")
 	}
 	if f.Spent != "" {
 		parts = append(parts, f.Spent)
 	}
 	if f.Phase != "" {
-		parts = append(parts, Printable(f.Phase))
+		parts = append(parts, termtext.Line(f.Phase))
 	}
 	return strings.Join(parts, "  ")
 }

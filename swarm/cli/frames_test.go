@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/terminal"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -34,7 +35,7 @@ func TestFramesAreFew(t *testing.T) {
 			began := time.Now()
 			w := &watcher{
 				began: began, told: map[string]bool{}, view: store.Fold(store.Identity{Run: "k3x9q2"}, nil),
-				progress: newProgress(&b, Terminal{TTY: true, fd: -1, getenv: getenv}.able(getenv)),
+				progress: newProgress(&b, terminal.Output{TTY: true, FD: -1, Getenv: getenv}.WithEnv(getenv)),
 			}
 			n := int64(0)
 			add := func(e event.Event) {

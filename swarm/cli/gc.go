@@ -9,19 +9,21 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/gc"
 	"agentswarm/swarm/store"
 )
 
-func newGcCommand(env Env) *cli.Command {
+func newGcCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
 		Usage: "recover runs whose process died, and empty the trash",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print what would be removed; remove nothing"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Captures the work of runs whose process died, and moves workspaces of unreadable
 runs into the trash. Then it deletes trash older than 7 days or beyond 5 GiB, with
@@ -48,8 +50,8 @@ type gcObject struct {
 	Bytes   int64        `json:"bytes"`
 }
 
-func gcAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func gcAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	p, err := openPlace(c, env)
@@ -71,7 +73,7 @@ func gcAction(c *cli.Context, env Env) error {
 		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: report.Removed, Moved: report.Moved, Kept: report.Kept, Bytes: report.Bytes,
 	}
 	if c.Bool("json") {
-		return errors.Join(failed, printJSON(env.Stdout, o))
+		return errors.Join(failed, cmdline.PrintJSON(env.Stdout, o))
 	}
 	return errors.Join(failed, o.print(env.Stdout, keep.RunAge))
 }
@@ -87,25 +89,25 @@ func (o *gcObject) print(w io.Writer, age time.Duration) error {
 		if m.Run != "" {
 			why = "it ended more than " + config.Age(age) + " ago"
 		}
-		if _, err := fmt.Fprintf(w, "%s %s into the trash: %s\n", moved, Printable(m.Path), why); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %s into the trash: %s\n", moved, termtext.Line(m.Path), why); err != nil {
 			return err
 		}
 	}
 	for _, r := range o.Removed {
 		size := ""
 		if r.Bytes > 0 {
-			size = ", " + Bytes(r.Bytes)
+			size = ", " + termtext.Bytes(r.Bytes)
 		}
-		if _, err := fmt.Fprintf(w, "%s %s %s%s\n", verb, r.Kind, Printable(r.Name), size); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %s %s%s\n", verb, r.Kind, termtext.Line(r.Name), size); err != nil {
 			return err
 		}
 	}
 	for _, k := range o.Kept {
-		if _, err := fmt.Fprintf(w, "kept %s: %s\n", Printable(k.Path), Printable(k.Reason)); err != nil {
+		if _, err := fmt.Fprintf(w, "kept %s: %s\n", termtext.Line(k.Path), termtext.Line(k.Reason)); err != nil {
 			return err
 		}
 	}
-	text := fmt.Sprintf("%s %s, %s", verb, Count(len(o.Removed), "thing", "things"), Bytes(o.Bytes))
+	text := fmt.Sprintf("%s %s, %s", verb, termtext.Count(len(o.Removed), "thing", "things"), termtext.Bytes(o.Bytes))
 	if len(o.Removed) == 0 {
 		text = "nothing to remove"
 	}
@@ -115,7 +117,7 @@ func (o *gcObject) print(w io.Writer, age time.Duration) error {
 
 // remover removes runs.
 func (p *place) remover() *gc.Remover {
-	return &gc.Remover{Repo: p.Repo, State: p.State, Runs: openRuns{p}, Calls: p.env.Calls}
+	return &gc.Remover{Repo: p.Repo, State: p.State, Runs: openRuns{p}, Calls: p.Env.Calls}
 }
 
 // openRuns lets a collection recover and open runs.
@@ -140,19 +142,11 @@ func (r openRuns) Open(ctx context.Context, run *store.Run) (*gc.OpenRun, error)
 // retention is what the user says about what is kept. No agent says it for
 // them: it could point to a file of its own.
 func (p *place) retention() (config.Retention, error) {
-	c, err := p.ownConfig()
+	c, err := p.OwnConfig()
 	if err != nil {
 		return config.Retention{}, err
 	}
 	return c.Retention, nil
-}
-
-// ownConfig is the user's own configuration; the default one where an agent asks.
-func (p *place) ownConfig() (*config.Config, error) {
-	if p.personal("reading the user's own configuration") != nil {
-		return config.Load()
-	}
-	return p.env.userConfig()
 }
 
 // baseSize is what shared checkouts may take; 0 where nothing is said. What is

@@ -7,6 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/jq"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 )
 
 // globalFlags are the flags of every command.
@@ -22,23 +24,23 @@ func globalFlags() []cli.Flag {
 func colorChoices() []string { return []string{"auto", "always", "never"} }
 
 // setGlobal takes the value of a flag of every command.
-func (inv *invocation) setGlobal(name, value string) error {
+func setGlobal(inv *cmdline.Invocation, name, value string) error {
 	switch name {
 	case "C":
-		inv.dir, inv.hasDir = value, true
+		inv.Dir, inv.HasDir = value, true
 	case "color":
 		if !slices.Contains(colorChoices(), value) {
-			return usagef("--color %q: want %s", value, strings.Join(colorChoices(), ", "))
+			return exit.Usagef("--color %q: want %s", value, strings.Join(colorChoices(), ", "))
 		}
-		inv.color = value
+		inv.Color = value
 	case "jq":
 		q, err := jq.Compile(value)
 		if err != nil {
-			return usagef("--jq %q: %v", value, err)
+			return exit.Usagef("--jq %q: %v", value, err)
 		}
-		inv.jq = q
+		inv.JQ = q
 	case "no-pager":
-		inv.noPager = value == "true"
+		inv.NoPager = value == "true"
 	}
 	return nil
 }
@@ -46,15 +48,15 @@ func (inv *invocation) setGlobal(name, value string) error {
 // filtered has a command whose result --jq filters print JSON.
 func (s *scanner) filtered() error {
 	leaf := s.leaf()
-	if s.inv.jq == nil || s.inv.help || leaf.cmd == nil {
+	if s.inv.JQ == nil || s.inv.Help || leaf.cmd == nil {
 		return nil
 	}
 	at := slices.IndexFunc(leaf.flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "json") })
 	switch {
 	case at < 0:
-		return usagef("%s--jq filters JSON, and this command prints none", s.place())
-	case s.seen[leaf.flags[at]] && !s.inv.json:
-		return usagef("%s--jq and --json=false exclude each other", s.place())
+		return exit.Usagef("%s--jq filters JSON, and this command prints none", s.place())
+	case s.seen[leaf.flags[at]] && !s.inv.JSON:
+		return exit.Usagef("%s--jq and --json=false exclude each other", s.place())
 	case !s.seen[leaf.flags[at]]:
 		return s.set(leaf, leaf.flags[at], given{"--json", "true"})
 	}

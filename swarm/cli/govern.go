@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/governor"
 	"agentswarm/swarm/limit"
@@ -14,19 +16,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// admission admits agents by the memory of this machine.
-func (e Env) admission() *limit.Memory {
-	return &limit.Memory{Available: e.available, Used: proc.Memory, Now: time.Now}
-}
-
-// jobs is how many agents are at work at once where nobody says it.
-func (e Env) jobs() int { return limit.Jobs(e.available(), limit.CommandFootprint) }
-
-func (e Env) available() int64 {
-	if e.Available != nil {
-		return e.Available()
-	}
-	return limit.MemAvailable()
+// admissionOf admits agents by the memory of this machine.
+func admissionOf(e cmdline.Env) *limit.Memory {
+	return &limit.Memory{Available: func() int64 { return cmdline.AvailableMemory(e) }, Used: proc.Memory, Now: time.Now}
 }
 
 // govern has agents share the limits of their providers with all runs of this
@@ -74,5 +66,5 @@ func heldNote(v *store.View) string {
 	if most == "" || strings.HasPrefix(most, task.WaitingSlot.Text()+" (") || strings.HasPrefix(most, task.WaitingCheck.Text()) {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s", Count(n, "agent", "agents"), most)
+	return fmt.Sprintf("%s: %s", termtext.Count(n, "agent", "agents"), most)
 }

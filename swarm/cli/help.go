@@ -7,6 +7,10 @@ import (
 	"sync"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // helpWidth is how wide help gets, whatever the terminal: long lines are hard
@@ -56,7 +60,7 @@ func helpRow() [2]string {
 
 func (h *helpText) command(r helpRequest) {
 	path := r.path
-	cmd, name := path[len(path)-1], program+" "+commandPath(path)
+	cmd, name := path[len(path)-1], cmdline.Program+" "+cmdline.Path(path)
 	h.line(name + ": " + cmd.Usage)
 	h.title("Usage")
 	rows := flagRows(cmd.Flags)
@@ -90,7 +94,7 @@ func (h *helpText) command(r helpRequest) {
 		return
 	}
 	h.line("")
-	h.line(Count(hidden, "more flag", "more flags") + ": " + name + " --help")
+	h.line(termtext.Count(hidden, "more flag", "more flags") + ": " + name + " --help")
 	h.someExamples(cmd.Description, 4)
 }
 
@@ -149,17 +153,17 @@ func (h *helpText) rows(rows [][2]string) {
 	const limit = 28
 	left := 0
 	for _, r := range rows {
-		if n := columns(r[0]); n <= limit {
+		if n := terminal.Columns(r[0]); n <= limit {
 			left = max(left, n)
 		}
 	}
 	indent := strings.Repeat(" ", left+4)
 	for _, r := range rows {
 		lines := wrap(r[1], helpWidth-len(indent))
-		if columns(r[0]) > limit {
+		if terminal.Columns(r[0]) > limit {
 			h.line("  " + r[0])
 		} else {
-			h.line(strings.TrimRight("  "+pad(r[0], left)+"  "+lines[0], " "))
+			h.line(strings.TrimRight("  "+terminal.Pad(r[0], left)+"  "+lines[0], " "))
 			lines = lines[1:]
 		}
 		for _, l := range lines {
@@ -266,15 +270,6 @@ func repeatable(f cli.Flag) bool {
 	return ok && s.IsSliceFlag()
 }
 
-// commandPath is how a command is typed after the program's name.
-func commandPath(path []*cli.Command) string {
-	var names []string
-	for _, c := range path {
-		names = append(names, c.Name)
-	}
-	return strings.Join(names, " ")
-}
-
 // wrap breaks text at blanks into lines of at most width columns; a word that
 // is longer gets a line of its own. There is at least one line.
 func wrap(text string, width int) []string {
@@ -284,7 +279,7 @@ func wrap(text string, width int) []string {
 		switch {
 		case *last == "":
 			*last = word
-		case columns(*last)+1+columns(word) <= width:
+		case terminal.Columns(*last)+1+terminal.Columns(word) <= width:
 			*last += " " + word
 		default:
 			lines = append(lines, word)

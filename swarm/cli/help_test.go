@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/internal/terminal"
+	"agentswarm/swarm/cli/cmdline"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -51,7 +54,7 @@ func TestHelpGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		if err := writeHelp(&b, helpRequest{app: app, path: inv.path}); err != nil {
+		if err := writeHelp(&b, helpRequest{app: app, path: inv.Path}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, tt.name, b.String())
@@ -62,7 +65,7 @@ func TestHelpGolden(t *testing.T) {
 // can see, now and later.
 func TestEveryCommandHasHelp(t *testing.T) {
 	t.Parallel()
-	env := Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
 	app := newApp(env, builtin(env))
 	checkHelp(t, app, nil)
 	checkCommands(t, app, app.Commands, nil)
@@ -83,19 +86,19 @@ func checkCommands(t *testing.T, app *cli.App, commands, path []*cli.Command) {
 // checkHelp wants a usage line, an explanation, examples, and 80 columns.
 func checkHelp(t *testing.T, app *cli.App, path []*cli.Command) {
 	t.Helper()
-	name := strings.TrimSpace(program + " " + commandPath(path))
+	name := strings.TrimSpace(cmdline.Program + " " + cmdline.Path(path))
 	var b strings.Builder
 	if err := writeHelp(&b, helpRequest{app: app, path: path}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, part := range []string{"\nUsage:\n  " + name, "\nExamples:\n  " + program} {
+	for _, part := range []string{"\nUsage:\n  " + name, "\nExamples:\n  " + cmdline.Program} {
 		if !strings.Contains(text, part) {
 			t.Errorf("help of %q lacks %q:\n%s", name, part, text)
 		}
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if columns(line) > helpWidth || strings.TrimRight(line, " ") != line {
+		if terminal.Columns(line) > helpWidth || strings.TrimRight(line, " ") != line {
 			t.Errorf("help of %q: line too wide or with blanks at its end: %q", name, line)
 		}
 	}
@@ -120,7 +123,7 @@ func checkExamples(t *testing.T, app *cli.App, help string) {
 	_, examples, _ := strings.Cut(help, "\nExamples:\n")
 	for line := range strings.SplitSeq(examples, "\n") {
 		words, ok := shellWords(line)
-		if !ok || words[0] != program {
+		if !ok || words[0] != cmdline.Program {
 			continue
 		}
 		if _, err := normalize(app, words[1:]); err != nil {

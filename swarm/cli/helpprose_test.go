@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // helpSentences are the sentences of the descriptions of commands, without their
@@ -33,7 +35,7 @@ func TestHelpProse(t *testing.T) {
 	t.Parallel()
 	const most = 26
 	opening := regexp.MustCompile(`^(What|Of|Who|Nothing|Refused are|To \w+ \w+ing)\b`)
-	all := helpSentences(builtin(Env{}))
+	all := helpSentences(builtin(cmdline.Env{}))
 	if len(all) < 200 {
 		t.Fatalf("help has %d sentences, want more", len(all))
 	}

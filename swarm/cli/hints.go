@@ -24,7 +24,7 @@ func (p *place) hintInstalled(ctx context.Context, pl *plan) error {
 		!p.Repo.Bare() && fspath.Exists(p.Repo.TopLevel+"/"+include.FileName) {
 		return err
 	}
-	fmt.Fprintf(p.env.Stderr, "hint: %s is ignored, so that no workspace has it: give --setup 'npm ci', or name it in %s\n",
+	fmt.Fprintf(p.Env.Stderr, "hint: %s is ignored, so that no workspace has it: give --setup 'npm ci', or name it in %s\n",
 		modules, include.FileName)
 	return nil
 }

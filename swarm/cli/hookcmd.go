@@ -8,13 +8,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/hook"
 )
 
 // hookWord is the command that agents run before each of their actions.
 const hookWord = "hook"
 
-func newHookCommand(env Env) *cli.Command {
+func newHookCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  hookWord,
 		Usage: "check an action against the risk rules, as the hook of an agent",
@@ -34,12 +36,12 @@ Examples:
   swarm hook --agent claude
   echo '{"command":"git push"}' | swarm hook`,
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, 0); err != nil {
+			if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 				return err
 			}
 			var d hook.Dialect
 			if err := d.UnmarshalText([]byte(c.String("agent"))); err != nil {
-				return usagef("hook: --agent %v", err)
+				return exit.Usagef("hook: --agent %v", err)
 			}
 			code := d.Run(c.Context, hook.Streams{
 				Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Socket: env.Getenv(ask.Variable),
@@ -47,7 +49,7 @@ Examples:
 			if code == 0 {
 				return nil
 			}
-			return &ExitError{Code: Code(code)}
+			return &exit.Error{Code: exit.Code(code)}
 		},
 	}
 }

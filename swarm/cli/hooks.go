@@ -22,7 +22,7 @@ type hooks struct {
 
 // hooks are those of a run's agents.
 func (b *bench) hooks() (*hooks, error) {
-	self, err := b.Binary(b.env.Self)
+	self, err := b.Binary(b.Env.Self)
 	return &hooks{self: self, turn: make(chan struct{}, 1)}, err
 }
 

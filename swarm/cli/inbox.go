@@ -10,17 +10,20 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/store"
 )
 
-func newInboxCommand(env Env) *cli.Command {
+func newInboxCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "inbox",
 		Usage: "list open questions of agents",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "update the list until Ctrl-C"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Lists the open questions of all live runs of this repository, the oldest first.
 The same question of several agents of a run is one line. Questions come from hooks,
@@ -53,8 +56,8 @@ func newInboxObject(all []waiting.Question) inboxObject {
 	return o
 }
 
-func inboxAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func inboxAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	p, err := openPlace(c, env)
@@ -72,12 +75,12 @@ func inboxAction(c *cli.Context, env Env) error {
 	case err != nil:
 		return err
 	case c.Bool("json"):
-		return printJSON(env.Stdout, newInboxObject(all))
+		return cmdline.PrintJSON(env.Stdout, newInboxObject(all))
 	case len(all) == 0:
 		_, err := fmt.Fprintln(env.Stderr, "no question waits for an answer")
 		return err
 	}
-	width, _ := detect(env.Stdout, env.Getenv).Size()
+	width, _ := terminal.Detect(env.Stdout, env.Getenv).Size()
 	if err := inboxTable(all).Print(env.Stdout, width); err != nil {
 		return err
 	}
@@ -87,25 +90,25 @@ func inboxAction(c *cli.Context, env Env) error {
 
 // questionLine is a question where nothing can be drawn over.
 func questionLine(q waiting.Question) string {
-	return Printable(strings.TrimSuffix(fmt.Sprintf("%s %s %s", q.ID, q.From(), q.Label), " ")+" wants: ") + questionText(q.Question)
+	return termtext.Line(strings.TrimSuffix(fmt.Sprintf("%s %s %s", q.ID, q.From(), q.Label), " ")+" wants: ") + questionText(q.Question)
 }
 
 // inboxWatcher looks at the open questions of the repository. One run that cannot
 // be read is told of once.
 func (p *place) inboxWatcher() *waiting.Watcher {
 	return &waiting.Watcher{State: p.State, Damaged: func(run string, err error) {
-		fmt.Fprintf(p.env.Stderr, "%s: run %s: %s\n", program, run, Printable(firstLine(err)))
+		fmt.Fprintf(p.Env.Stderr, "%s: run %s: %s\n", cmdline.Program, run, termtext.Line(firstLine(err)))
 	}}
 }
 
 // watchInbox shows the open questions and each change of them until ctx ends,
 // whose cause it returns.
 func (p *place) watchInbox(ctx context.Context, asJSON bool) error {
-	term := detect(p.env.Stdout, p.env.Getenv)
+	term := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
 	var picture *Progress
 	if term.Motion && !asJSON {
-		picture = newProgress(p.env.Stdout, term)
-		p.env.Stderr = &sayer{picture}
+		picture = newProgress(p.Env.Stdout, term)
+		p.Env.Stderr = &sayer{picture}
 	}
 	l := p.inboxWatcher()
 	tick := time.NewTicker(watchGap)
@@ -124,7 +127,7 @@ func (p *place) watchInbox(ctx context.Context, asJSON bool) error {
 		case picture != nil:
 			err = picture.picturing(inboxLines(now, picture.term))
 		case asJSON && (first || !same):
-			err = printJSON(p.env.Stdout, newInboxObject(now))
+			err = cmdline.PrintJSON(p.Env.Stdout, newInboxObject(now))
 		case !asJSON && !same:
 			err = p.printNew(shown, now)
 		}
@@ -145,7 +148,7 @@ func (p *place) printNew(shown, now []waiting.Question) error {
 		if slices.ContainsFunc(shown, func(s waiting.Question) bool { return s.ID == q.ID }) {
 			continue
 		}
-		if _, err := fmt.Fprintln(p.env.Stdout, questionLine(q)); err != nil {
+		if _, err := fmt.Fprintln(p.Env.Stdout, questionLine(q)); err != nil {
 			return err
 		}
 	}
@@ -154,15 +157,15 @@ func (p *place) printNew(shown, now []waiting.Question) error {
 
 // inboxLines is the inbox in what a terminal can hold; see [render] for why it
 // leaves a line and a column free.
-func inboxLines(all []waiting.Question, term Terminal) []string {
+func inboxLines(all []waiting.Question, term terminal.Output) []string {
 	width, height := term.Size()
 	width, height = max(width-1, 1), max(height-1, 1)
 	if len(all) == 0 {
-		return []string{shortenEnd("no question waits for an answer", width)}
+		return []string{terminal.ShortenEnd("no question waits for an answer", width)}
 	}
 	lines := inboxTable(all).Lines(width)
 	if hidden := len(lines) - height; hidden > 0 {
-		lines = append(lines[:height-1], shortenEnd(Count(hidden+1, "more", "more"), width))
+		lines = append(lines[:height-1], terminal.ShortenEnd(termtext.Count(hidden+1, "more", "more"), width))
 	}
 	return lines
 }
@@ -175,13 +178,13 @@ func (p *place) printAsked(w io.Writer, v *store.View) {
 	all := waiting.Of(v)
 	for i, q := range all {
 		if i == mostAsked && len(all) > mostAsked+1 {
-			fmt.Fprintf(w, "and %s more\n", Count(len(all)-i, "question", "questions"))
+			fmt.Fprintf(w, "and %s more\n", termtext.Count(len(all)-i, "question", "questions"))
 			break
 		}
-		fmt.Fprintf(w, "%s needs you: question %s: wants %s\n", Printable(q.Who()), q.ID, questionText(q.Question))
+		fmt.Fprintf(w, "%s needs you: question %s: wants %s\n", termtext.Line(q.Who()), q.ID, questionText(q.Question))
 	}
 	if len(all) > 0 {
 		fmt.Fprintf(w, "%s: %s inbox, then %s answer ID yes|no\n",
-			Count(len(all), "question waits", "questions wait"), p.env.Calls, p.env.Calls)
+			termtext.Count(len(all), "question waits", "questions wait"), p.Env.Calls, p.Env.Calls)
 	}
 }

@@ -10,12 +10,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/initconfig"
 	"agentswarm/swarm/project"
 )
 
-func newInitCommand(env Env) *cli.Command {
+func newInitCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "write a configuration for this repository",
@@ -35,20 +37,20 @@ Examples:
 	}
 }
 
-func initAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func initAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	onlyPrint, force := c.Bool("print"), c.Bool("force")
 	if onlyPrint && force {
-		return usagef("init: --print writes no file, so there is nothing to --force")
+		return exit.Usagef("init: --print writes no file, so there is nothing to --force")
 	}
 	p, err := openPlace(c, env)
 	if err != nil {
 		return err
 	}
 	if p.Repo.Bare() {
-		return usagef("init: a bare repository has no checkout to write %s in", project.ConfigName)
+		return exit.Usagef("init: a bare repository has no checkout to write %s in", project.ConfigName)
 	}
 	root, err := os.OpenRoot(p.Repo.TopLevel)
 	if err != nil {
@@ -95,7 +97,7 @@ func initAction(c *cli.Context, env Env) error {
 }
 
 func (p *place) tell(lines []string) error {
-	_, err := io.WriteString(p.env.Stderr, strings.Join(lines, "\n")+"\n")
+	_, err := io.WriteString(p.Env.Stderr, strings.Join(lines, "\n")+"\n")
 	return err
 }
 
@@ -117,11 +119,11 @@ func (p *place) approveOwn(text string) (string, error) {
 		keys = append(keys, item.Key)
 	}
 	what := strings.Join(keys, " and ")
-	err = p.env.personal("approving commands")
+	err = cmdline.Personal(p.Env, "approving commands")
 	if err == nil {
-		err = p.personal("approving commands")
+		err = p.Personal("approving commands")
 	}
-	var agent *AgentError
+	var agent *cmdline.AgentError
 	switch {
 	case errors.As(err, &agent):
 		return "not approved, since an agent wrote it: " + what, nil

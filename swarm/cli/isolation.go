@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -14,8 +12,8 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/apparmor"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
-	"agentswarm/swarm/environ"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/userns"
 	"agentswarm/worktree"
@@ -39,14 +37,14 @@ func (p *place) planIsolation(ctx context.Context, pl *plan, conf *config.Config
 	if pl.isolation, err = isolation.Configured(ctx, &p.Project, conf); err != nil {
 		return err
 	}
-	if err := p.given(&pl.isolation); err != nil {
+	if err := p.Given(&pl.isolation); err != nil {
 		return err
 	}
 	if pl.verb == "resume" {
 		// It is not what the run has recorded, which is all that would be
 		// looked at.
 		planned := pl.isolation
-		p.given = func(i *isolation.Settings) error { *i = planned; return nil }
+		p.Given = func(i *isolation.Settings) error { *i = planned; return nil }
 	}
 	if pl.isolation.Demanding() {
 		_, err = p.isolate(ctx, pl.isolation)
@@ -61,88 +59,12 @@ func (p *place) agentWrites(pl *plan, a config.Agent, absent bool) ([]string, er
 	logins := box.Logins(s.Home) // its own, as its user says
 	s.Closed = slices.DeleteFunc(s.Closed, func(path string) bool { return slices.Contains(logins, path) })
 	folders, err := s.WriteFolders(a.Write)
-	return folders, refused(err)
-}
-
-// readIsolationFlags lays the flags over what is configured or recorded.
-func (p *place) readIsolationFlags(c *cli.Context, i *isolation.Settings) error {
-	if c.IsSet("sandbox") {
-		var mode config.Sandbox
-		if err := mode.UnmarshalText([]byte(c.String("sandbox"))); err != nil {
-			return usagef("%s: --sandbox %q: want auto, require or off", c.Command.Name, c.String("sandbox"))
-		}
-		i.Sandbox, i.SandboxBy = mode.String(), "--sandbox="+mode.String()
-	}
-	if c.IsSet("backend") {
-		var backend config.Backend
-		if err := backend.UnmarshalText([]byte(c.String("backend"))); err != nil {
-			return usagef("%s: --backend %q: want auto, overlay, reflink, copy or worktree", c.Command.Name, c.String("backend"))
-		}
-		i.Backend, i.BackendBy = backend.String(), "--backend="+backend.String()
-	}
-	for _, pattern := range c.StringSlice("pass-env") {
-		if err := environ.CheckPattern(pattern); err != nil {
-			return usagef("%s: --pass-env: %v", c.Command.Name, err)
-		}
-	}
-	i.PassEnv = isolation.Union(i.PassEnv, c.StringSlice("pass-env"))
-	if c.IsSet("hide") && i.Off() {
-		return usagef("%s: --hide needs a sandbox, and there is none: %s", c.Command.Name, i.SandboxSource())
-	}
-	s := isolation.Surroundings(&p.Project)
-	hidden, err := s.HidePaths(p.flagPaths(c, "hide"))
-	if err != nil {
-		return flagError(c, "hide", err)
-	}
-	i.Hide = isolation.Union(i.Hide, hidden)
-	s.Hide = i.Hide
-	written, err := s.WriteFolders(p.flagPaths(c, "write"))
-	if err != nil {
-		return flagError(c, "write", err)
-	}
-	// A file may open a path that a flag hides.
-	i.Write = isolation.Union(i.Write, written)
-	if len(hidden) == 0 {
-		return nil
-	}
-	s.Absent = true
-	_, err = s.WriteFolders(plainPaths(i.Write))
-	return flagError(c, "hide", err)
-}
-
-// flagPaths are the values of a flag. A relative one is below the folder where
-// the command was given.
-func (p *place) flagPaths(c *cli.Context, flag string) []config.Path {
-	texts := slices.Clone(c.StringSlice(flag))
-	for i, text := range texts {
-		if text != "" && !filepath.IsAbs(text) && !strings.HasPrefix(text, "~/") {
-			texts[i] = filepath.Join(p.Dir, text)
-		}
-	}
-	return plainPaths(texts)
-}
-
-// plainPaths are paths that stand in no file.
-func plainPaths(texts []string) []config.Path {
-	all := make([]config.Path, len(texts))
-	for i, text := range texts {
-		all[i].Text = text
-	}
-	return all
-}
-
-// flagError refuses a path that a flag gives.
-func flagError(c *cli.Context, flag string, err error) error {
-	var bad *config.Error
-	if errors.As(err, &bad) {
-		return usagef("%s: --%s: %s", c.Command.Name, flag, bad.Reason)
-	}
-	return err
+	return folders, cmdline.Refused(err)
 }
 
 // saySandbox prints the line that names the sandbox of the run.
 func (b *bench) saySandbox() {
-	fmt.Fprintln(b.env.Stderr, "sandbox: "+Printable(b.place.sandboxLine(b.sandbox.Settings, b.sandbox.Found)))
+	fmt.Fprintln(b.Env.Stderr, "sandbox: "+termtext.Line(b.place.sandboxLine(b.sandbox.Settings, b.sandbox.Found)))
 }
 
 // sandboxLine names the sandbox and the kind of workspaces. Where a better one
@@ -160,9 +82,9 @@ func (p *place) sandboxLine(wanted isolation.Settings, got isolation.Found) stri
 	case got.Why != nil && !got.Rung.Namespaces():
 		return line + "; " + p.advice(got.Why).String()
 	case got.Why != nil:
-		return line + "; " + oneLine(got.Why)
+		return line + "; " + cmdline.OneLine(got.Why)
 	case len(got.PassedOver) > 0:
-		return line + "; not " + oneLine(got.PassedOver[0])
+		return line + "; not " + cmdline.OneLine(got.PassedOver[0])
 	default:
 		return line
 	}
@@ -170,10 +92,10 @@ func (p *place) sandboxLine(wanted isolation.Settings, got isolation.Found) stri
 
 // advice explains why there are no namespaces.
 func (p *place) advice(why error) userns.Advice {
-	if p.env.Getenv("SWARM_RUN") != "" {
+	if p.Env.Getenv("SWARM_RUN") != "" {
 		return userns.Advice{Reason: "this is inside the sandbox of another run"}
 	}
-	return userns.Read(p.env.Getenv).Explain(why, apparmor.Remedy(p.env.Self, p.env.Getenv))
+	return userns.Read(p.Env.Getenv).Explain(why, apparmor.Remedy(p.Env.Self, p.Env.Getenv))
 }
 
 // workspacesWord names a backend. Of copies it says how long each takes, if
@@ -192,8 +114,5 @@ func (p *place) workspacesWord(backend worktree.Backend) string {
 // isolate finds the sandbox and the backend for settings.
 func (p *place) isolate(ctx context.Context, wanted isolation.Settings) (isolation.Found, error) {
 	// Not by the kept binary: a plan that is refused has written nothing.
-	return isolation.Find(ctx, &p.Project, p.env.Self, wanted)
+	return isolation.Find(ctx, &p.Project, p.Env.Self, wanted)
 }
-
-// oneLine is an error for a message of one line.
-func oneLine(err error) string { return termtext.ErrorLine(err) }

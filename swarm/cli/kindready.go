@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/agent/readiness"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
@@ -27,12 +28,12 @@ func anywayFlag() cli.Flag {
 // newReadiness checks whether the agents of a configuration can start.
 func (p *place) newReadiness(c engine.Config, i isolation.Settings, anyway bool) *readiness.Check {
 	return readiness.New(readiness.Request{
-		Machine: p.env.machine(), Config: c, Anyway: anyway,
+		Machine: cmdline.Machine(p.Env), Config: c, Anyway: anyway,
 		Hidden: func(ctx context.Context, program string, spec *agent.Spec) (string, error) {
 			return p.hiddenFolder(ctx, i, program, spec)
 		},
 		Old: func(f kinds.Found, version string) {
-			fmt.Fprintf(p.env.Stderr, "warning: your %s is %s: %s\n", f.Name, version, kinds.Advice(f.Kind, kinds.Older))
+			fmt.Fprintf(p.Env.Stderr, "warning: your %s is %s: %s\n", f.Name, version, kinds.Advice(f.Kind, kinds.Older))
 		},
 	})
 }
@@ -43,10 +44,10 @@ func (p *place) hiddenFolder(ctx context.Context, i isolation.Settings, program 
 	if i.Off() {
 		return "", nil
 	}
-	if program == p.env.Self {
+	if program == p.Env.Self {
 		return "", nil // A run shows its own program to its agents, wherever it lies.
 	}
-	cover, dir := p.env.coverOf(covering{p.StateRoot, i.Hide, spec.Write}, program)
+	cover, dir := coverOf(p.Env, covering{p.StateRoot, i.Hide, spec.Write}, program)
 	if cover != box.Masked {
 		return "", nil
 	}
@@ -71,7 +72,7 @@ func (p *place) kindsReady(ctx context.Context, pl *plan, anyway bool) error {
 func (p *place) agentsReady(ctx context.Context, check *readiness.Check, calls []*task.Call) error {
 	err := check.Calls(ctx, calls...)
 	if unfit := (*readiness.UnfitError)(nil); errors.As(err, &unfit) {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	return err
 }
@@ -99,7 +100,7 @@ type covering struct {
 }
 
 // coverOf tells how a sandbox covers a program, and which folder is covered.
-func (env Env) coverOf(c covering, program string) (box.Cover, string) {
+func coverOf(env cmdline.Env, c covering, program string) (box.Cover, string) {
 	in := box.Place{
 		Home: env.Getenv("HOME"), State: c.state, Hide: c.hide, Sockets: control.Folders(env.Getenv), Getenv: env.Getenv,
 	}
@@ -111,7 +112,7 @@ func (env Env) coverOf(c covering, program string) (box.Cover, string) {
 
 // coverBy tells how a sandbox with a configuration covers a program, for a person;
 // empty where agents see it.
-func (env Env) coverBy(conf *config.Config, program string) string {
+func coverBy(env cmdline.Env, conf *config.Config, program string) string {
 	root, err := store.Root(env.Getenv)
 	if program == "" || err != nil {
 		return "" // a run says what is wrong with the state folder
@@ -120,7 +121,7 @@ func (env Env) coverBy(conf *config.Config, program string) string {
 	for _, path := range conf.Hide {
 		hide = append(hide, path.Text)
 	}
-	cover, dir := env.coverOf(covering{state: root, hide: hide}, program)
+	cover, dir := coverOf(env, covering{state: root, hide: hide}, program)
 	return coverText(cover, program, dir)
 }
 

@@ -6,7 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
@@ -17,7 +20,7 @@ import (
 func (b *bench) lander() *lander.Lander {
 	return &lander.Lander{
 		Repo: b.Repo, Frozen: b.frozen, Patches: b.patches(), State: b.State, Run: b.run, Owner: b.owner,
-		Workspaces: b.deps.Workspaces, Spaces: isolation.Spaces{Executor: b.sandbox, Fill: b.bringAlong}, Agents: b.agents, Step: b.env.Step, Calls: b.env.Calls,
+		Workspaces: b.deps.Workspaces, Spaces: isolation.Spaces{Executor: b.sandbox, Fill: b.bringAlong}, Agents: b.agents, Step: b.Env.Step, Calls: b.Env.Calls,
 		Progress: b.printProgress,
 	}
 }
@@ -25,7 +28,7 @@ func (b *bench) lander() *lander.Lander {
 // patches reads patches of agents, and says so if a text is not that of a commit.
 func (p *place) patches() *patch.Reader {
 	return &patch.Reader{Repo: p.Repo, Fallback: func(gone *patch.GoneError, file string) {
-		fmt.Fprintf(p.env.Stderr, "%s: %v; this is by the file %s, which agents could write to\n", program, gone, Printable(file))
+		fmt.Fprintf(p.Env.Stderr, "%s: %v; this is by the file %s, which agents could write to\n", cmdline.Program, gone, termtext.Line(file))
 	}}
 }
 
@@ -35,7 +38,7 @@ func (p *place) commitAuthor(said landing.StyleRequest) (landing.Author, error) 
 	if said.Author != "" {
 		return said.Author, nil
 	}
-	own, err := p.ownConfig()
+	own, err := p.OwnConfig()
 	if err == nil && own.CommitAuthor == config.AuthorAgent {
 		return landing.ByAgent, nil
 	}
@@ -50,7 +53,7 @@ func (b *bench) printProgress(p lander.Progress) {
 func progressText(p lander.Progress) string {
 	switch p := p.(type) {
 	case *lander.Verified:
-		how := Duration(p.Elapsed)
+		how := termtext.Duration(p.Elapsed)
 		if p.Reused {
 			how = "reused from an earlier check"
 		}
@@ -64,9 +67,9 @@ func progressText(p lander.Progress) string {
 		if len(p.Set) > 0 {
 			then = "; the time on " + lander.BranchName(p.Ref) + " itself is needed"
 		}
-		return fmt.Sprintf("%s: running since %s%s", checkText(p.Ref, p.Candidate, p.IDs), p.Began.Format(time.TimeOnly), Printable(then))
+		return fmt.Sprintf("%s: running since %s%s", checkText(p.Ref, p.Candidate, p.IDs), p.Began.Format(time.TimeOnly), termtext.Line(then))
 	case *lander.PartLanded:
-		return fmt.Sprintf("landed %s on %s %s", Count(p.Patches, "patch", "patches"), lander.BranchName(p.Ref), p.Commit.Short())
+		return fmt.Sprintf("landed %s on %s %s", termtext.Count(p.Patches, "patch", "patches"), lander.BranchName(p.Ref), p.Commit.Short())
 	case *lander.BranchMoved:
 		return lander.BranchName(p.Ref) + " moved during the checks; merging onto its new tip"
 	case *lander.MergedAgain:
@@ -74,9 +77,9 @@ func progressText(p lander.Progress) string {
 		if len(p.IDs) == 1 {
 			they = "it is"
 		}
-		return fmt.Sprintf("the landing of %s is no longer on %s: %s merged again", listed(p.IDs, 5), Printable(lander.BranchName(p.Ref)), they)
+		return fmt.Sprintf("the landing of %s is no longer on %s: %s merged again", termtext.List(p.IDs, 5), termtext.Line(lander.BranchName(p.Ref)), they)
 	case *lander.NotOnBranch:
-		return Printable(p.Text)
+		return termtext.Line(p.Text)
 	default:
 		panic(fmt.Sprintf("unhandled %T", p))
 	}
@@ -88,7 +91,7 @@ func checkText(ref string, c landing.Candidate, ids []string) string {
 	if c.Screen {
 		kind = "screen"
 	}
-	return kind + " of " + Printable(setText(ref, ids))
+	return kind + " of " + termtext.Line(setText(ref, ids))
 }
 
 // setText names the patches of a set.
@@ -96,19 +99,19 @@ func setText(ref string, ids []string) string {
 	if len(ids) == 0 {
 		return lander.BranchName(ref) + " itself"
 	}
-	return Count(len(ids), "patch", "patches") + " on " + lander.BranchName(ref) + ": " + listed(slices.Clone(ids), 5)
+	return termtext.Count(len(ids), "patch", "patches") + " on " + lander.BranchName(ref) + ": " + termtext.List(slices.Clone(ids), 5)
 }
 
 // mergeCodes are the exit codes of a merge.
-func mergeCodes(r *lander.Report) (codes []Code) {
+func mergeCodes(r *lander.Report) (codes []exit.Code) {
 	if r.LeftOut {
-		codes = append(codes, CodeConflict)
+		codes = append(codes, exit.Conflict)
 	}
 	if r.Refused {
-		codes = append(codes, CodeVerify)
+		codes = append(codes, exit.Verify)
 	}
 	if r.Blocked != nil {
-		codes = append(codes, CodeUsage)
+		codes = append(codes, exit.Usage)
 	}
 	return codes
 }
@@ -123,11 +126,11 @@ const (
 func (p *place) target(ctx context.Context, pl *plan) error {
 	switch {
 	case pl.into != "" && !pl.merge:
-		return usagef("run: --into says where --merge lands; give --merge too")
+		return exit.Usagef("run: --into says where --merge lands; give --merge too")
 	case !pl.merge:
 		return nil
 	case pl.workflow.Count > 1:
-		return usagef("run: --merge and --count exclude each other: of alternatives you choose one")
+		return exit.Usagef("run: --merge and --count exclude each other: of alternatives you choose one")
 	}
 	_, err := lander.TargetRef(ctx, p.Repo, pl.into)
 	return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
@@ -25,7 +26,7 @@ func (s *stream) events(l *logger, events []event.Event) error {
 		repeats := s.said.repeats(e)
 		if l.json {
 			var line strings.Builder
-			err := printJSON(&line, eventObject{
+			err := cmdline.PrintJSON(&line, eventObject{
 				Schema: "swarm.event/1", Run: l.run.ID, Agent: s.id, Attempt: s.attempt,
 				Type: event.Kind(e), Event: e,
 			})

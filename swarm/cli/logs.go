@@ -15,9 +15,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
@@ -25,7 +27,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-func newLogsCommand(env Env) *cli.Command {
+func newLogsCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "logs",
 		Usage:     "print what agents wrote",
@@ -36,7 +38,7 @@ func newLogsCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "since", Usage: "print only lines since `TIME`, such as 10m or 2006-01-02T15:04:05Z"},
 			&cli.BoolFlag{Name: "timestamps", Aliases: []string{"t"}, Usage: "begin each line with its time"},
 			&cli.BoolFlag{Name: "raw", Usage: "print the agents' own output, byte for byte"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		}, selectorFlags()...),
 		Description: `Prints the standard output of the current attempt of each agent; of several, each
 line begins with its agent. With --json, one event a line. Times are exact to a
@@ -53,7 +55,7 @@ Examples:
 	}
 }
 
-func logsAction(c *cli.Context, env Env) error {
+func logsAction(c *cli.Context, env cmdline.Env) error {
 	window, err := readLogWindow(c, time.Now())
 	if err != nil {
 		return err
@@ -76,7 +78,7 @@ func logsAction(c *cli.Context, env Env) error {
 	}
 	l := &logger{
 		out: bufio.NewWriterSize(env.Stdout, 64<<10), window: window, run: s.run, raw: c.Bool("raw"), json: c.Bool("json"),
-		all: len(s.named) == 0 && s.chosen.Empty(), config: config, kinds: env.kinds(),
+		all: len(s.named) == 0 && s.chosen.Empty(), config: config, kinds: cmdline.Kinds(env),
 	}
 	l.several = len(s.agents()) > 1 ||
 		len(s.agents()) == 0 && s.view.Identity.Workflow.Kind != store.WorkflowPrompt
@@ -108,13 +110,13 @@ func (l *logger) saySilent(w io.Writer) {
 		}
 		file := filepath.Join(l.run.Attempt(s.id, s.attempt), "stderr")
 		if info, err := os.Lstat(file); err == nil && info.Size() > 0 {
-			fmt.Fprintf(w, "%s: nothing on standard output; its standard error is in %s\n", s.id, Printable(file))
+			fmt.Fprintf(w, "%s: nothing on standard output; its standard error is in %s\n", s.id, termtext.Line(file))
 		} else {
 			fmt.Fprintf(w, "%s: no output\n", s.id)
 		}
 	}
 	if silent > most {
-		fmt.Fprintf(w, "and %s without output\n", Count(silent-most, "more agent", "more agents"))
+		fmt.Fprintf(w, "and %s without output\n", termtext.Count(silent-most, "more agent", "more agents"))
 	}
 }
 
@@ -377,7 +379,7 @@ func (s *stream) line(l *logger, text string) error {
 		return s.events(l, []event.Event{&event.Text{Text: text}})
 	case l.raw:
 	default:
-		text = Printable(text)
+		text = termtext.Line(text)
 	}
 	if l.several {
 		text = string(s.id) + " | " + text

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -15,7 +16,7 @@ import (
 // What an agent of another program wrote is read in the words of that program.
 func TestLogsReadEachKind(t *testing.T) {
 	t.Parallel()
-	l := &logger{kinds: Env{}.kinds()}
+	l := &logger{kinds: cmdline.Kinds(cmdline.Env{})}
 	for kind, line := range map[string]string{
 		"codex":   `{"method":"item/started","params":{"item":{"type":"commandExecution","id":"c1","command":"ls","status":"inProgress"}}}`,
 		"pi":      `{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{"command":"ls"}}`,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/proc"
 )
 
@@ -23,13 +24,13 @@ type logWindow struct {
 func readLogWindow(c *cli.Context, now time.Time) (logWindow, error) {
 	w := logWindow{tailed: c.IsSet("tail"), tail: c.Int("tail"), timestamps: c.Bool("timestamps")}
 	if c.Bool("raw") && c.Bool("json") {
-		return w, usagef("logs: --raw and --json exclude each other")
+		return w, exit.Usagef("logs: --raw and --json exclude each other")
 	}
 	if w.timestamps && (c.Bool("raw") || c.Bool("json")) {
-		return w, usagef("logs: --timestamps goes with neither --raw nor --json")
+		return w, exit.Usagef("logs: --timestamps goes with neither --raw nor --json")
 	}
 	if w.tail < 0 {
-		return w, usagef("logs: --tail %d: want 0 or more lines", w.tail)
+		return w, exit.Usagef("logs: --tail %d: want 0 or more lines", w.tail)
 	}
 	if !c.IsSet("since") {
 		return w, nil
@@ -45,7 +46,7 @@ func readLogWindow(c *cli.Context, now time.Time) (logWindow, error) {
 			return w, nil
 		}
 	}
-	return w, usagef("logs: --since %q: want a duration such as 10m, or a time such as 2006-01-02T15:04:05Z", text)
+	return w, exit.Usagef("logs: --since %q: want a duration such as 10m, or a time such as 2006-01-02T15:04:05Z", text)
 }
 
 // narrow reports whether lines have to be told apart, so that bytes cannot be

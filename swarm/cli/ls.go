@@ -9,11 +9,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-func newLsCommand(env Env) *cli.Command {
+func newLsCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:    "ls",
 		Aliases: []string{"ps"},
@@ -22,7 +26,7 @@ func newLsCommand(env Env) *cli.Command {
 			everywhereFlag("list the runs of all repositories on this machine"),
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "update the list until Ctrl-C"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print ids only"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Lists runs, the latest last: their status, and how many of their agents completed,
 landed or need you.
@@ -88,14 +92,14 @@ func (o listedObject) status() string {
 		return o.Status
 	}
 	// The error of a script may be long; status has all of it.
-	return o.Status + " (" + shortenEnd(Printable(o.Reason), whatWidth) + ")"
+	return o.Status + " (" + terminal.ShortenEnd(termtext.Line(o.Reason), whatWidth) + ")"
 }
 
-func lsAction(c *cli.Context, env Env) error {
+func lsAction(c *cli.Context, env cmdline.Env) error {
 	if c.Bool("all") {
 		return allRuns(c, env, func(listedObject) bool { return true }, "no repository has a run")
 	}
-	if _, err := arguments(c, 0, 0); err != nil {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	p, err := openPlace(c, env)
@@ -104,7 +108,7 @@ func lsAction(c *cli.Context, env Env) error {
 	}
 	if c.Bool("watch") {
 		if c.Bool("quiet") {
-			return usagef("ls: --watch and --quiet exclude each other")
+			return exit.Usagef("ls: --watch and --quiet exclude each other")
 		}
 		return p.watchList(c.Context, c.Bool("json"))
 	}
@@ -118,7 +122,7 @@ func lsAction(c *cli.Context, env Env) error {
 	}
 	switch {
 	case c.Bool("json"):
-		return printJSON(env.Stdout, list)
+		return cmdline.PrintJSON(env.Stdout, list)
 	case c.Bool("quiet"):
 		for _, r := range list.Runs {
 			if _, err := fmt.Fprintln(env.Stdout, r.Run); err != nil {
@@ -133,7 +137,7 @@ func lsAction(c *cli.Context, env Env) error {
 }
 
 // sayNone tells a person that a list is empty. Standard output stays empty.
-func sayNone(env Env, text string) error {
+func sayNone(env cmdline.Env, text string) error {
 	_, err := fmt.Fprintln(env.Stderr, text)
 	return err
 }
@@ -176,17 +180,17 @@ func newListed(v *store.View) listedObject {
 // whatWidth bounds how much of a command line, and of a reason, the list shows.
 const whatWidth = 60
 
-func printRuns(env Env, runs []listedObject) error {
-	term := detect(env.Stdout, env.Getenv)
+func printRuns(env cmdline.Env, runs []listedObject) error {
+	term := terminal.Detect(env.Stdout, env.Getenv)
 	width, _ := term.Size()
 	return runTable(term, runs).Print(env.Stdout, width)
 }
 
 // runTable is the list for a person. How many agents need somebody has a
 // column where one does.
-func runTable(term Terminal, runs []listedObject) *Table {
-	t := &Table{Term: term, Columns: []Column{
-		{Title: "RUN"}, {Title: "STATUS", Flex: true, Style: stateStyle}, {Title: "AGENTS", Right: true},
+func runTable(term terminal.Output, runs []listedObject) *terminal.Table {
+	t := &terminal.Table{Term: term, Columns: []terminal.Column{
+		{Title: "RUN"}, {Title: "STATUS", Flex: true, Style: terminal.StateStyle}, {Title: "AGENTS", Right: true},
 		{Title: "COMPLETED", Right: true}, {Title: "FAILED", Right: true},
 		{Title: "LANDED", Right: true}, {Title: "TIME", Right: true}, {Title: "BEGAN"},
 		{Title: "WHAT", Flex: true},
@@ -194,14 +198,14 @@ func runTable(term Terminal, runs []listedObject) *Table {
 	const afterAgents = 3
 	needed := slices.ContainsFunc(runs, func(o listedObject) bool { return o.Waiting > 0 })
 	if needed {
-		t.Columns = slices.Insert(t.Columns, afterAgents, Column{Title: "NEEDS YOU", Right: true})
+		t.Columns = slices.Insert(t.Columns, afterAgents, terminal.Column{Title: "NEEDS YOU", Right: true})
 	}
 	now := time.Now()
 	for _, r := range runs {
 		cells := []string{
 			r.Run, r.status(), fmt.Sprint(r.Agents), fmt.Sprint(r.Completed), fmt.Sprint(r.Failed),
-			fmt.Sprint(r.Landed), Duration(time.Duration(r.Duration) * time.Millisecond), Ago(now, r.Created),
-			shortenEnd(Printable(strings.Join(r.Args, " ")), whatWidth),
+			fmt.Sprint(r.Landed), termtext.Duration(time.Duration(r.Duration) * time.Millisecond), termtext.Ago(now, r.Created),
+			terminal.ShortenEnd(termtext.Line(strings.Join(r.Args, " ")), whatWidth),
 		}
 		if needed {
 			cells = slices.Insert(cells, afterAgents, fmt.Sprint(r.Waiting))

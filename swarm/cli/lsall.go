@@ -9,6 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 )
 
@@ -20,18 +24,18 @@ func everywhereFlag(usage string) cli.Flag {
 // allRuns lists the runs of all repositories of this machine, the latest last.
 // It needs no repository here, reads only, and recovers nothing. none is said where
 // the list is empty.
-func allRuns(c *cli.Context, env Env, keep func(listedObject) bool, none string) error {
+func allRuns(c *cli.Context, env cmdline.Env, keep func(listedObject) bool, none string) error {
 	for _, other := range []string{"watch", "quiet", "failed", "verified", "unlanded", "running"} {
 		if c.Bool(other) {
-			return usagef("%s: --all and --%s exclude each other", c.Command.Name, other)
+			return exit.Usagef("%s: --all and --%s exclude each other", c.Command.Name, other)
 		}
 	}
-	if _, err := arguments(c, 0, 0); err != nil {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	root, err := store.Root(env.Getenv)
 	if err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	repositories, unread := store.Repositories(root)
 	list := listObject{Schema: listSchema, Runs: []listedObject{}}
@@ -46,7 +50,7 @@ func allRuns(c *cli.Context, env Env, keep func(listedObject) bool, none string)
 	}
 	slices.SortStableFunc(list.Runs, func(a, b listedObject) int { return a.Created.Compare(b.Created) })
 	if c.Bool("json") {
-		return errors.Join(printJSON(env.Stdout, list), unread)
+		return errors.Join(cmdline.PrintJSON(env.Stdout, list), unread)
 	}
 	if len(list.Runs) > 0 {
 		err = printAllRuns(env, list.Runs)
@@ -81,21 +85,21 @@ func unfinished(o listedObject) bool {
 // maxInboxHints is how many repositories with questions are named.
 const maxInboxHints = 3
 
-func printAllRuns(env Env, runs []listedObject) error {
-	term := detect(env.Stdout, env.Getenv)
+func printAllRuns(env cmdline.Env, runs []listedObject) error {
+	term := terminal.Detect(env.Stdout, env.Getenv)
 	width, _ := term.Size()
-	t := &Table{Term: term, Columns: []Column{
-		{Title: "REPOSITORY", Flex: true}, {Title: "RUN"}, {Title: "STATUS", Flex: true, Style: stateStyle},
+	t := &terminal.Table{Term: term, Columns: []terminal.Column{
+		{Title: "REPOSITORY", Flex: true}, {Title: "RUN"}, {Title: "STATUS", Flex: true, Style: terminal.StateStyle},
 		{Title: "AGENTS", Right: true}, {Title: "QUESTIONS", Right: true}, {Title: "BEGAN"}, {Title: "WHAT", Flex: true},
 	}}
 	now := time.Now()
 	var asking []string
 	for _, r := range runs {
-		dir := Printable(r.Repository)
+		dir := termtext.Line(r.Repository)
 		if r.Gone {
 			dir += " (gone)"
 		}
-		t.Row(dir, r.Run, r.status(), fmt.Sprint(r.Agents), fmt.Sprint(r.Questions), Ago(now, r.Created), shortenEnd(Printable(strings.Join(r.Args, " ")), whatWidth))
+		t.Row(dir, r.Run, r.status(), fmt.Sprint(r.Agents), fmt.Sprint(r.Questions), termtext.Ago(now, r.Created), terminal.ShortenEnd(termtext.Line(strings.Join(r.Args, " ")), whatWidth))
 		if r.Questions > 0 && !slices.Contains(asking, r.Repository) {
 			asking = append(asking, r.Repository)
 		}
@@ -104,7 +108,7 @@ func printAllRuns(env Env, runs []listedObject) error {
 		return err
 	}
 	for _, dir := range asking[:min(len(asking), maxInboxHints)] {
-		fmt.Fprintf(env.Stderr, "answer: %s inbox\n", Printable(calledIn(env.Calls, dir)))
+		fmt.Fprintf(env.Stderr, "answer: %s inbox\n", termtext.Line(cmdline.CalledIn(env.Calls, dir)))
 	}
 	return nil
 }

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/store"
 )
 
@@ -28,14 +31,14 @@ const longestGap = 2 * time.Second
 // whose cause it returns.
 func (p *place) watchList(ctx context.Context, asJSON bool) error {
 	w := &listWatcher{place: p, seen: map[string]*glance{}}
-	term := detect(p.env.Stdout, p.env.Getenv)
+	term := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
 	show := w.lines
 	switch {
 	case asJSON:
 		show = w.object
 	case term.Motion:
-		w.picture = newProgress(p.env.Stdout, term)
-		p.env.Stderr = &sayer{w.picture}
+		w.picture = newProgress(p.Env.Stdout, term)
+		p.Env.Stderr = &sayer{w.picture}
 		show = w.draw
 	}
 	for first := true; ; first = false {
@@ -140,7 +143,7 @@ func (w *listWatcher) object(now []listedObject, first bool) error {
 	if !first && slices.EqualFunc(w.shown, now, listedObject.same) {
 		return nil
 	}
-	return printJSON(w.place.env.Stdout, listObject{Schema: listSchema, Runs: now})
+	return cmdline.PrintJSON(w.place.Env.Stdout, listObject{Schema: listSchema, Runs: now})
 }
 
 // lines prints a line for each run that is new, changed or gone.
@@ -149,7 +152,7 @@ func (w *listWatcher) lines(now []listedObject, _ bool) error {
 	for _, r := range now {
 		at := slices.IndexFunc(w.shown, func(o listedObject) bool { return o.Run == r.Run })
 		if at < 0 || !w.shown[at].same(r) {
-			b.WriteString(Printable(r.line()) + "\n")
+			b.WriteString(termtext.Line(r.line()) + "\n")
 		}
 	}
 	for _, r := range w.shown {
@@ -157,13 +160,13 @@ func (w *listWatcher) lines(now []listedObject, _ bool) error {
 			b.WriteString(r.Run + " removed\n")
 		}
 	}
-	_, err := io.WriteString(w.place.env.Stdout, b.String())
+	_, err := io.WriteString(w.place.Env.Stdout, b.String())
 	return err
 }
 
 // line is how a run reads where nothing can be drawn over.
 func (o listedObject) line() string {
-	line := o.Run + " " + o.status() + ": " + Count(o.Agents, "agent", "agents")
+	line := o.Run + " " + o.status() + ": " + termtext.Count(o.Agents, "agent", "agents")
 	for _, part := range []struct {
 		n    int
 		name string
@@ -186,11 +189,11 @@ func (w *listWatcher) draw(now []listedObject, _ bool) error {
 // listLines is the list in at most height-1 lines of at most width-1 columns;
 // see [render] for why. Where the room is short, running runs stay, then the
 // newest, and a line tells how many are not shown.
-func listLines(term Terminal, runs []listedObject) []string {
+func listLines(term terminal.Output, runs []listedObject) []string {
 	width, height := term.Size()
 	width, height = max(width-1, 1), max(height-1, 1)
 	if len(runs) == 0 {
-		return []string{shortenEnd("no run yet; waiting for one", width)}
+		return []string{terminal.ShortenEnd("no run yet; waiting for one", width)}
 	}
 	kept := runs
 	if len(runs) > height-1 {
@@ -198,7 +201,7 @@ func listLines(term Terminal, runs []listedObject) []string {
 	}
 	lines := runTable(term, kept).Lines(width)
 	if hidden := len(runs) - len(kept); hidden > 0 {
-		lines = append(lines, shortenEnd(Count(hidden, "more run is", "more runs are")+" not shown", width))
+		lines = append(lines, terminal.ShortenEnd(termtext.Count(hidden, "more run is", "more runs are")+" not shown", width))
 	}
 	return lines[:min(len(lines), height)]
 }

@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // manyRuns are n runs, of which those in live still run.
@@ -71,7 +75,7 @@ func TestListLinesFit(t *testing.T) {
 					t.Errorf("%d runs at %dx%d: %d lines", len(give), width, height, len(lines))
 				}
 				for _, l := range lines {
-					if columns(l) > max(width-1, 1) || Printable(l) != l {
+					if terminal.Columns(l) > max(width-1, 1) || termtext.Line(l) != l {
 						t.Errorf("%d runs at %dx%d: line %q", len(give), width, height, l)
 					}
 				}
@@ -83,11 +87,11 @@ func TestListLinesFit(t *testing.T) {
 func TestNeedsYouColumn(t *testing.T) {
 	t.Parallel()
 	runs := manyRuns(2)
-	if title := runTable(Terminal{}, runs).Lines(0)[0]; strings.Contains(title, "NEEDS YOU") {
+	if title := runTable(terminal.Output{}, runs).Lines(0)[0]; strings.Contains(title, "NEEDS YOU") {
 		t.Errorf("titles are %q though nobody is needed", title)
 	}
 	runs[1].Waiting = 7
-	lines := runTable(Terminal{}, runs).Lines(0)
+	lines := runTable(terminal.Output{}, runs).Lines(0)
 	if want := "RUN     STATUS     AGENTS  NEEDS YOU  COMPLETED"; !strings.HasPrefix(lines[0], want) {
 		t.Errorf("titles are %q, want %q…", lines[0], want)
 	}
@@ -106,10 +110,10 @@ func TestWatchShows(t *testing.T) {
 
 	var text, objects bytes.Buffer
 	pen := &screen{}
-	lines := &listWatcher{place: &place{env: Env{Stdout: &text}}}
-	object := &listWatcher{place: &place{env: Env{Stdout: &objects}}}
-	drawn := &listWatcher{picture: newProgress(pen, Terminal{
-		TTY: true, Motion: true, fd: -1, getenv: envOf("COLUMNS", "80", "LINES", "24"),
+	lines := &listWatcher{place: withoutProject(cmdline.Env{Stdout: &text})}
+	object := &listWatcher{place: withoutProject(cmdline.Env{Stdout: &objects})}
+	drawn := &listWatcher{picture: newProgress(pen, terminal.Output{
+		TTY: true, Motion: true, FD: -1, Getenv: envOf("COLUMNS", "80", "LINES", "24"),
 	})}
 	for i, f := range frames {
 		if err := lines.lines(f, i == 0); err != nil {
@@ -145,6 +149,6 @@ run001 removed
 }
 
 // sized is a window of that size, without colors.
-func sized(width, height int) Terminal {
-	return Terminal{getenv: envOf(fmt.Sprintf("COLUMNS=%d", width), fmt.Sprintf("LINES=%d", height))}
+func sized(width, height int) terminal.Output {
+	return terminal.Output{Getenv: envOf(fmt.Sprintf("COLUMNS=%d", width), fmt.Sprintf("LINES=%d", height))}
 }

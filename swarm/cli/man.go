@@ -10,10 +10,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 )
 
-func newManCommand(env Env) *cli.Command {
+func newManCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "man",
 		Usage:     "print the manual page of swarm, or of a command",
@@ -37,7 +39,7 @@ Examples:
 func (m *manPage) header(app *cli.App, name string) {
 	m.b.WriteString(`.\" Made by ` + "`swarm man`" + `; changes belong there.` + "\n")
 	m.raw(fmt.Sprintf(`.TH "%s" "1" "%s" "%s" "User Commands"`, // a date takes no escapes
-		strings.ToUpper(name), manDate(), roff(app.Name+" "+buildVersion().Version)))
+		strings.ToUpper(name), manDate(), roff(app.Name+" "+cmdline.BuildVersion().Version)))
 }
 
 // writeManOf writes the manual page of a command, and of those below it.
@@ -135,9 +137,9 @@ func (m *manPage) table(title string, rows [][2]string) {
 
 // command explains the command at the end of path, then those below it.
 func (m *manPage) command(path []*cli.Command) {
-	c, name := path[len(path)-1], commandPath(path)
+	c, name := path[len(path)-1], cmdline.Path(path)
 	m.macro("SS", name+" - "+c.Usage)
-	usage := bold(program + " " + name)
+	usage := bold(cmdline.Program + " " + name)
 	if len(flagRows(c.Flags)) > 0 {
 		usage += " [flags]"
 	}
@@ -254,38 +256,38 @@ func roff(s string) string {
 }
 
 // exitCodes lists all codes in the order of their numbers.
-func exitCodes() []Code {
-	codes := append(precedence(), CodeOK)
+func exitCodes() []exit.Code {
+	codes := append(exit.Precedence(), exit.OK)
 	slices.Sort(codes)
 	return codes
 }
 
 // exitMeaning says what a code tells.
-func exitMeaning(c Code) string {
+func exitMeaning(c exit.Code) string {
 	switch c {
-	case CodeOK:
+	case exit.OK:
 		return "success"
-	case CodeFailed:
+	case exit.Failed:
 		return "swarm itself failed"
-	case CodeUsage:
+	case exit.Usage:
 		return "the command line, the configuration or a script was refused; nothing was started"
-	case CodeDegraded:
+	case exit.Degraded:
 		return "some agents failed"
-	case CodeConflict:
+	case exit.Conflict:
 		return "patches conflict, or are left out for a filter, a submodule or a lost commit"
-	case CodeApproval:
+	case exit.Approval:
 		return "an approval is missing"
-	case CodePaused:
+	case exit.Paused:
 		return "paused by a budget or a limit of a provider; the run can be resumed"
-	case CodeVerify:
+	case exit.Verify:
 		return "a verification failed"
-	case CodeScript:
+	case exit.Script:
 		return "the script threw"
-	case CodeTimeout:
+	case exit.Timeout:
 		return "the time of --run-timeout, or of wait --timeout, is over"
-	case CodeInterrupted:
+	case exit.Interrupted:
 		return "stopped by SIGINT, such as Ctrl-C"
-	case CodeTerminated:
+	case exit.Terminated:
 		return "stopped by SIGTERM or SIGHUP"
 	default:
 		return ""

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // unroff is what a line of roff text prints, as far as [roff] writes it.
@@ -56,7 +58,7 @@ func FuzzRoff(f *testing.F) {
 // manText is the page of the product, and its lines as they print.
 func manText(t *testing.T) (app *cli.App, lines []string) {
 	t.Helper()
-	env := Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
 	app = newApp(env, builtin(env))
 	var b strings.Builder
 	if err := writeMan(&b, app); err != nil {
@@ -77,7 +79,7 @@ func TestManHasEverything(t *testing.T) {
 	check = func(commands, path []*cli.Command) {
 		for _, c := range commands {
 			path := append(path[:len(path):len(path)], c)
-			title := `.SS "` + commandPath(path) + " - " + c.Usage + "\"\n"
+			title := `.SS "` + cmdline.Path(path) + " - " + c.Usage + "\"\n"
 			if c.Hidden {
 				if strings.Contains(page, c.Name) {
 					t.Errorf("the page tells of %s", c.Name)
@@ -92,13 +94,13 @@ func TestManHasEverything(t *testing.T) {
 			section, _, _ = strings.Cut(section, "\n.S")
 			for _, row := range flagRows(c.Flags) {
 				if want := "\n.TP\n" + row[0] + "\n" + strings.ReplaceAll(row[1], "…", "...") + "\n"; !strings.Contains(section, want) {
-					t.Errorf("%s: the page lacks %q in\n%s", commandPath(path), want, section)
+					t.Errorf("%s: the page lacks %q in\n%s", cmdline.Path(path), want, section)
 				}
 			}
 			_, examples, _ := strings.Cut(c.Description, examplesTitle)
 			for line := range strings.SplitSeq(strings.TrimSpace(examples), "\n") {
 				if !strings.Contains(section, "\n"+strings.TrimSpace(line)+"\n") {
-					t.Errorf("%s: the page lacks the example %q", commandPath(path), line)
+					t.Errorf("%s: the page lacks the example %q", cmdline.Path(path), line)
 				}
 			}
 			check(c.Subcommands, path)
@@ -126,7 +128,7 @@ func TestManHasTheEnvironment(t *testing.T) {
 	}
 	reads := regexp.MustCompile(`(?:[gG]etenv|lookup|LookupEnv)\("([A-Z_]+)"\)`)
 	found := 0
-	for _, dir := range []string{".", "../store", "../control", "../config", "../pager", "../proc", "../../worktree"} {
+	for _, dir := range []string{".", "../store", "../control", "../config", "../pager", "../proc", "../../internal/terminal", "../../worktree"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

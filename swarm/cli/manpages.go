@@ -9,26 +9,29 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 )
 
-func manAction(c *cli.Context, env Env) error {
-	args, err := arguments(c, 0, 1)
+func manAction(c *cli.Context, env cmdline.Env) error {
+	args, err := cmdline.Arguments(c, 0, 1)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.IsSet("dir") && len(args) > 0:
-		return usagef("man: --dir writes all pages; leave the command out")
+		return exit.Usagef("man: --dir writes all pages; leave the command out")
 	case c.IsSet("dir"):
-		return writePages(c.App, inFolder(invoked(c).dir, c.String("dir")))
+		return writePages(c.App, inFolder(cmdline.Invoked(c).Dir, c.String("dir")))
 	case len(args) == 0:
 		return writeMan(env.Stdout, c.App)
 	}
-	name := strings.TrimPrefix(args[0], program+"-") // as its page is called
+	name := strings.TrimPrefix(args[0], cmdline.Program+"-") // as its page is called
 	cmd := named(c.App.Commands, name)
 	if cmd == nil || cmd.Hidden {
-		e := &UsageError{Text: "man: unknown command " + quoted(args[0])}
-		if near := nearest(name, visibleNames(c.App.Commands)); near != "" {
+		e := &exit.UsageError{Text: "man: unknown command " + cmdline.Quoted(args[0])}
+		if near := cmdline.Nearest(name, cmdline.VisibleNames(c.App.Commands)); near != "" {
 			e.Text += ", did you mean " + near + "?"
 		}
 		return e

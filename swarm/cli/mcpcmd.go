@@ -13,15 +13,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/mcp"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow/library"
 )
 
-func newMCPCommand(env Env) *cli.Command {
+func newMCPCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
 		Usage: "run scripts for another agent harness, over MCP",
@@ -47,15 +49,15 @@ Examples:
 	}
 }
 
-func mcpAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func mcpAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	p, err := openPlace(c, env)
 	if err != nil {
 		return err
 	}
-	if err := p.personal("starting agents"); err != nil {
+	if err := p.Personal("starting agents"); err != nil {
 		return err
 	}
 	d := &dispatcher{place: p, flags: []string{"-C", p.Dir}}
@@ -65,7 +67,7 @@ func mcpAction(c *cli.Context, env Env) error {
 		}
 	}
 	err = mcp.Serve(c.Context, d, mcp.Client{
-		In: io.NopCloser(env.Stdin), Out: nopCloser{env.Stdout}, Version: buildVersion().Version,
+		In: io.NopCloser(env.Stdin), Out: nopCloser{env.Stdout}, Version: cmdline.BuildVersion().Version,
 	})
 	if errors.Is(err, context.Canceled) && c.Context.Err() != nil {
 		return context.Cause(c.Context)
@@ -141,17 +143,17 @@ func abandoned(v *store.View) bool {
 
 // ending is how a command ended, with what it printed.
 type ending struct {
-	code         Code
+	code         exit.Code
 	stdout, told bytes.Buffer
 }
 
 // main runs a command as a user would type it, for the model of another harness.
 func (d *dispatcher) main(ctx context.Context, args []string, began func(*store.Run)) *ending {
 	end := &ending{}
-	env := d.env
+	env := d.Env
 	env.Dispatched, env.Began, env.Args = true, began, args
 	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), &end.stdout, &end.told
-	end.code = Code(Main(ctx, env))
+	end.code = exit.Code(Main(ctx, env))
 	return end
 }
 
@@ -167,7 +169,7 @@ func (e *ending) refusal() error {
 // stateAfter is the state of a run whose command has ended.
 func (d *dispatcher) stateAfter(ctx context.Context, run *store.Run, end *ending) (*mcp.Status, error) {
 	status, err := d.Status(context.WithoutCancel(ctx), run.ID) // a stop has to be told, too
-	if err == nil && (end.code == CodeFailed || status.Status == string(store.RunRunning)) {
+	if err == nil && (end.code == exit.Failed || status.Status == string(store.RunRunning)) {
 		return nil, fmt.Errorf("run %s: %w", run.ID, end.refusal()) // swarm failed, or another process has the run
 	}
 	return status, err
@@ -266,5 +268,5 @@ func (d *dispatcher) Cancel(ctx context.Context, id string) error {
 // lastText is the last line of what a command told.
 func lastText(told string) string {
 	lines := strings.Split(strings.TrimSpace(told), "\n")
-	return strings.TrimPrefix(lines[len(lines)-1], program+": ")
+	return strings.TrimPrefix(lines[len(lines)-1], cmdline.Program+": ")
 }

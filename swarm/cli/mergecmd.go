@@ -10,12 +10,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 )
 
-func newMergeCommand(env Env) *cli.Command {
+func newMergeCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:        "merge",
 		Aliases:     []string{"land"},
@@ -40,7 +42,7 @@ func mergeFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "resolve", Usage: "open a workspace with the conflict of one agent, and land your result"},
 		&cli.BoolFlag{Name: "continue", Usage: "land a resolution"},
 		&cli.BoolFlag{Name: "abort", Usage: "give up a resolution; your edits are kept"},
-		jsonFlag(),
+		cmdline.JSONFlag(),
 	}, queueFlags(), endedFlags())
 }
 
@@ -85,14 +87,14 @@ Examples:
   swarm merge --resolve a7
   swarm merge --continue`
 
-func mergeAction(c *cli.Context, env Env) error {
+func mergeAction(c *cli.Context, env cmdline.Env) error {
 	switch mode, err := resolveMode(c); {
 	case err != nil:
 		return err
 	case c.IsSet("into") && c.String("into") == "":
-		return usagef("merge: --into is empty: give the name of a branch, or leave it out")
+		return exit.Usagef("merge: --into is empty: give the name of a branch, or leave it out")
 	case c.IsSet("verify") && strings.TrimSpace(c.String("verify")) == "":
-		return usagef("merge: --verify is empty: give a command, or leave it out")
+		return exit.Usagef("merge: --verify is empty: give a command, or leave it out")
 	case mode != "":
 		return resolveAction(c, env, mode)
 	}
@@ -101,7 +103,7 @@ func mergeAction(c *cli.Context, env Env) error {
 	case err != nil:
 		return err
 	case len(c.StringSlice("drop")) > 0 && c.Bool("dry-run"):
-		return usagef("merge: --drop moves the branch, and --dry-run does not")
+		return exit.Usagef("merge: --drop moves the branch, and --dry-run does not")
 	case len(c.StringSlice("drop")) > 0:
 		return dropAction(c, env, queue)
 	}
@@ -145,12 +147,12 @@ func (p *place) nothingMerged(ctx context.Context, s *selection, r lander.MergeR
 
 // tellMerge prints the outcome of a merge, also of one that an error stopped after it had
 // moved the branch. The error has its exit code, except for such a merge.
-func (p *place) tellMerge(c *cli.Context, env Env, report *lander.Report, mergeErr error) (err error) {
+func (p *place) tellMerge(c *cli.Context, env cmdline.Env, report *lander.Report, mergeErr error) (err error) {
 	if mergeErr != nil && (report == nil || report.Stopped == nil) {
 		return mergeErr
 	}
 	if c.Bool("json") {
-		err = printJSON(env.Stdout, newMergeObject(report))
+		err = cmdline.PrintJSON(env.Stdout, newMergeObject(report))
 	} else {
 		p.printMerge(env.Stdout, report)
 	}
@@ -199,13 +201,13 @@ func (p *place) narrow(ctx context.Context, s *selection, into string) error {
 }
 
 // dropAction merges the last merge of a run again without some of its patches.
-func dropAction(c *cli.Context, env Env, queue lander.QueueOptions) error {
+func dropAction(c *cli.Context, env cmdline.Env, queue lander.QueueOptions) error {
 	p, s, err := openSelection(c, env, 0, 1)
 	if err != nil {
 		return err
 	}
 	if len(s.named) > 0 {
-		return usagef("merge: --drop leaves patches of the last merge out: name its run, or nothing")
+		return exit.Usagef("merge: --drop leaves patches of the last merge out: name its run, or nothing")
 	}
 	style, err := styleFlags(c)
 	if err != nil {
@@ -213,7 +215,7 @@ func dropAction(c *cli.Context, env Env, queue lander.QueueOptions) error {
 	}
 	report, err := p.mergeAgain(c, s, lander.MergeRequest{Into: c.String("into"), Verify: c.String("verify"), Queue: queue, Style: style})
 	if report == nil && err == nil {
-		fmt.Fprintf(env.Stderr, "%s: the last merge is taken back, and had no other patch\n", program)
+		fmt.Fprintf(env.Stderr, "%s: the last merge is taken back, and had no other patch\n", cmdline.Program)
 		return nil
 	}
 	return p.tellMerge(c, env, report, err)

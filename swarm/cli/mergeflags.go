@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
 )
@@ -32,20 +33,20 @@ func queueOf(c *cli.Context) (lander.QueueOptions, error) {
 		switch {
 		case !c.IsSet(name):
 		case c.String("verify") == "":
-			return o, usagef("merge: --%s is for a merge with --verify CMD", name)
+			return o, exit.Usagef("merge: --%s is for a merge with --verify CMD", name)
 		case c.Bool("all-or-nothing") && name != "all-or-nothing":
-			return o, usagef("merge: --all-or-nothing and --%s exclude each other", name)
+			return o, exit.Usagef("merge: --all-or-nothing and --%s exclude each other", name)
 		}
 	}
 	switch {
 	case o.AsTheyPass && c.Bool("squash"):
-		return o, usagef("merge: --as-they-pass and --squash exclude each other: one commit moves the branch once")
+		return o, exit.Usagef("merge: --as-they-pass and --squash exclude each other: one commit moves the branch once")
 	case c.IsSet("screen") && o.Screen != "" && strings.TrimSpace(o.Screen) == "":
-		return o, usagef("merge: --screen has only spaces: give a command, or '' for none")
+		return o, exit.Usagef("merge: --screen has only spaces: give a command, or '' for none")
 	case c.IsSet("slots") && o.Slots < 1:
-		return o, usagef("merge: --slots is %d; want at least 1", o.Slots)
+		return o, exit.Usagef("merge: --slots is %d; want at least 1", o.Slots)
 	case o.Order != lander.OrderFewest && o.Order != lander.OrderPlan:
-		return o, usagef("merge: --order %q; want %s or %s", o.Order, lander.OrderFewest, lander.OrderPlan)
+		return o, exit.Usagef("merge: --order %q; want %s or %s", o.Order, lander.OrderFewest, lander.OrderPlan)
 	case c.String("verify") == "" || c.Bool("all-or-nothing"):
 		return lander.QueueOptions{}, nil
 	}
@@ -57,7 +58,7 @@ func (p *place) screened(c *cli.Context, o lander.QueueOptions) (lander.QueueOpt
 	if !o.On || c.IsSet("screen") {
 		return o, nil
 	}
-	own, err := p.ownConfig()
+	own, err := p.OwnConfig()
 	if err == nil {
 		o.Screen = own.Screen
 	}
@@ -68,16 +69,16 @@ func (p *place) screened(c *cli.Context, o lander.QueueOptions) (lander.QueueOpt
 func styleFlags(c *cli.Context) (landing.StyleRequest, error) {
 	s := landing.StyleRequest{Message: c.String("message"), Squash: c.Bool("squash"), Author: landing.Author(c.String("author"))}
 	if subject, _ := landing.SplitMessage(s.Message); c.IsSet("message") && subject == "" {
-		return s, usagef("merge: the message is empty")
+		return s, exit.Usagef("merge: the message is empty")
 	}
 	switch s.Author {
 	case "", landing.ByUser, landing.ByAgent:
 	default:
-		return s, usagef("merge: --author %s: want user or agent", s.Author)
+		return s, exit.Usagef("merge: --author %s: want user or agent", s.Author)
 	}
 	for _, text := range c.StringSlice("trailer") {
 		if err := landing.CheckTrailer(text); err != nil {
-			return s, usagef("merge: --trailer %q: %v", text, err)
+			return s, exit.Usagef("merge: --trailer %q: %v", text, err)
 		}
 		s.Trailers = append(s.Trailers, landing.Trailer(text))
 	}
@@ -93,23 +94,23 @@ func resolveMode(c *cli.Context) (string, error) {
 			continue
 		}
 		if mode != "" {
-			return "", usagef("merge: --%s and --%s exclude each other", mode, name)
+			return "", exit.Usagef("merge: --%s and --%s exclude each other", mode, name)
 		}
 		mode = name
 	}
 	if mode != "" && c.IsSet("drop") {
-		return "", usagef("merge: --%s and --drop exclude each other", mode)
+		return "", exit.Usagef("merge: --%s and --drop exclude each other", mode)
 	}
 	if at := slices.IndexFunc(queueFlagNames(), c.IsSet); mode != "" && at >= 0 {
-		return "", usagef("merge: --%s lands one patch; leave --%s out", mode, queueFlagNames()[at])
+		return "", exit.Usagef("merge: --%s lands one patch; leave --%s out", mode, queueFlagNames()[at])
 	}
 	switch {
 	case mode != "" && c.Bool("dry-run"):
-		return "", usagef("merge: --%s and --dry-run exclude each other", mode)
+		return "", exit.Usagef("merge: --%s and --dry-run exclude each other", mode)
 	case mode == "abort" && (c.IsSet("into") || c.IsSet("verify")):
-		return "", usagef("merge: --abort lands nothing; leave --into and --verify out")
+		return "", exit.Usagef("merge: --abort lands nothing; leave --into and --verify out")
 	case mode == "continue" && c.IsSet("into"):
-		return "", usagef("merge: --continue lands on the branch that --resolve named; leave --into out")
+		return "", exit.Usagef("merge: --continue lands on the branch that --resolve named; leave --into out")
 	}
 	return mode, nil
 }

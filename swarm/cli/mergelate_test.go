@@ -29,7 +29,7 @@ func TestMergeLate(t *testing.T) {
 		if got := report.Queue.Refused; len(got) != 1 || len(got[0].Outputs) != 3 || got[0].Kind != "failed" {
 			t.Errorf("%d slots: refused %+v", slots, got)
 		}
-		said := s.place.env.Stderr.(*bytes.Buffer).String()
+		said := s.place.Env.Stderr.(*bytes.Buffer).String()
 		for _, want := range []string{"check of 1 patch on main: a1: running since ", "check of main itself: passed", "a1: failed: it reached its time limit"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%d slots: it said %q, want %q", slots, said, want)

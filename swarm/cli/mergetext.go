@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/merge"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
@@ -16,38 +18,38 @@ import (
 
 // printMerge prints the outcome of a merge.
 func (p *place) printMerge(w io.Writer, r *lander.Report) {
-	out, branch := r.Outcome, Printable(lander.BranchName(r.Ref))
+	out, branch := r.Outcome, termtext.Line(lander.BranchName(r.Ref))
 	verb := "landed"
 	if r.DryRun {
 		verb = "would land"
 	}
 	switch n := len(out.Landed); {
 	case branchFails(r) && n == 0:
-		fmt.Fprintf(w, "nothing landed on %s: the branch itself fails the check; output: %s\n", branch, Printable(r.Output))
+		fmt.Fprintf(w, "nothing landed on %s: the branch itself fails the check; output: %s\n", branch, termtext.Line(r.Output))
 	case n == 0:
 		fmt.Fprintf(w, "nothing landed on %s\n", branch)
 	case r.Verified != nil && !*r.Verified:
-		fmt.Fprintf(w, "nothing landed on %s: the merged result is not verified; output: %s\n", branch, Printable(r.Output))
+		fmt.Fprintf(w, "nothing landed on %s: the merged result is not verified; output: %s\n", branch, termtext.Line(r.Output))
 	default:
 		at := ""
 		if !r.DryRun {
 			at = " " + r.New.Short()
 		}
-		fmt.Fprintf(w, "%s %s on %s%s\n", verb, Count(n, "patch", "patches"), branch, at)
+		fmt.Fprintf(w, "%s %s on %s%s\n", verb, termtext.Count(n, "patch", "patches"), branch, at)
 		if found := r.Unfounded(); len(found) > 0 {
-			fmt.Fprintf(w, "without what they were built on: %s\n", Printable(listed(found, 5)))
+			fmt.Fprintf(w, "without what they were built on: %s\n", termtext.Line(termtext.List(found, 5)))
 		}
 	}
 	if branchFails(r) && len(out.Landed) > 0 {
-		fmt.Fprintf(w, "then the branch itself failed the check; output: %s\n", Printable(r.Output))
+		fmt.Fprintf(w, "then the branch itself failed the check; output: %s\n", termtext.Line(r.Output))
 	}
 	for _, l := range out.Landed {
 		if text := markedText(r.View.Agent(task.ID(l.ID))); text != "" {
-			fmt.Fprintf(w, "%s: %s\n", l.ID, Printable(text))
+			fmt.Fprintf(w, "%s: %s\n", l.ID, termtext.Line(text))
 		}
 	}
 	for _, dir := range r.Checkouts {
-		fmt.Fprintf(w, "updated the checkout %s\n", Printable(dir))
+		fmt.Fprintf(w, "updated the checkout %s\n", termtext.Line(dir))
 	}
 	if len(out.Empty) > 0 {
 		fmt.Fprintf(w, "already there: %s\n", strings.Join(out.Empty, ", "))
@@ -58,7 +60,7 @@ func (p *place) printMerge(w io.Writer, r *lander.Report) {
 	printUnfiltered(w, r)
 	printModules(w, r)
 	if len(r.Skipped) > 0 {
-		fmt.Fprintf(w, "only by name: %s\n", Printable(lander.Names(r.Skipped)))
+		fmt.Fprintf(w, "only by name: %s\n", termtext.Line(lander.Names(r.Skipped)))
 	}
 	for _, c := range out.Conflicts {
 		p.printConflict(w, r, c)
@@ -86,24 +88,24 @@ func (p *place) printConflict(w io.Writer, r *lander.Report, c merge.Conflict) {
 		}
 		with = strings.Join(names, ", ")
 	}
-	fmt.Fprintf(w, "conflict: %s with %s\n", Printable(name(c.ID)), Printable(with))
+	fmt.Fprintf(w, "conflict: %s with %s\n", termtext.Line(name(c.ID)), termtext.Line(with))
 	for _, path := range c.Paths {
 		if !slices.ContainsFunc(c.Hunks, func(h merge.Hunk) bool { return h.Path == path }) {
-			fmt.Fprintf(w, "  %s\n", Printable(path))
+			fmt.Fprintf(w, "  %s\n", termtext.Line(path))
 		}
 	}
 	for _, h := range c.Hunks {
-		fmt.Fprintf(w, "  %s: %s\n", Printable(h.Path), sides(h))
+		fmt.Fprintf(w, "  %s: %s\n", termtext.Line(h.Path), sides(h))
 	}
 	if c.Text != "" && len(c.Hunks) == 0 {
 		for line := range strings.SplitSeq(c.Text, "\n") {
-			fmt.Fprintf(w, "  %s\n", Printable(line))
+			fmt.Fprintf(w, "  %s\n", termtext.Line(line))
 		}
 	}
 	fmt.Fprintf(w, "  kept: %s\n", strings.Join(commits, ", "))
 	if a := r.View.Agent(task.ID(c.ID)); a != nil && !r.DryRun {
 		at := conflictAt{run: r.Run, agent: a, ref: r.Ref, modules: len(c.Modules) > 0}
-		fmt.Fprintf(w, "  resolve: %s\n", Printable(strings.Join(at.ways(p.env.Calls), orWay)))
+		fmt.Fprintf(w, "  resolve: %s\n", termtext.Line(strings.Join(at.ways(p.Env.Calls), orWay)))
 	}
 }
 
@@ -137,9 +139,9 @@ func printBlocked(w io.Writer, r *lander.Report) {
 	if r.Blocked == nil {
 		return
 	}
-	fmt.Fprintf(w, "blocked: %s\n", Printable(r.Blocked.Error()))
-	if hint := hintOf(r.Blocked); hint != "" {
-		fmt.Fprintf(w, "  %s\n", Printable(hint))
+	fmt.Fprintf(w, "blocked: %s\n", termtext.Line(r.Blocked.Error()))
+	if hint := exit.HintOf(r.Blocked); hint != "" {
+		fmt.Fprintf(w, "  %s\n", termtext.Line(hint))
 	}
 }
 
@@ -147,7 +149,7 @@ func printBlocked(w io.Writer, r *lander.Report) {
 func printLost(w io.Writer, r *lander.Report) {
 	for _, a := range r.Lost {
 		fmt.Fprintf(w, "left out: the commit of %s (%s) is gone from the repository; its patch is still there: git apply --index %s\n",
-			a.ID, Printable(engine.Title(a.ID, a.Call)), Printable(patchOf(a).File))
+			a.ID, termtext.Line(engine.Title(a.ID, a.Call)), termtext.Line(patchOf(a).File))
 	}
 }
 
@@ -155,7 +157,7 @@ func printLost(w io.Writer, r *lander.Report) {
 func printUnlinked(w io.Writer, r *lander.Report) {
 	for _, u := range r.Unlinked {
 		for _, m := range u.Missing {
-			fmt.Fprintf(w, "left out: %s: %s\n", Printable(lander.Names([]*store.Agent{u.Agent})), Printable(m.String()))
+			fmt.Fprintf(w, "left out: %s: %s\n", termtext.Line(lander.Names([]*store.Agent{u.Agent})), termtext.Line(m.String()))
 		}
 	}
 }
@@ -173,14 +175,14 @@ func printModules(w io.Writer, r *lander.Report) {
 		}
 		for _, m := range p.Modules {
 			fmt.Fprintf(w, "submodule %s: commit %s of %s/%s; push it before %s\n",
-				Printable(m.Path), git10(m.Commit), l.ID, Printable(m.Path), Printable(lander.BranchName(r.Ref)))
+				termtext.Line(m.Path), git10(m.Commit), l.ID, termtext.Line(m.Path), termtext.Line(lander.BranchName(r.Ref)))
 		}
 	}
 }
 
 func printUnfiltered(w io.Writer, r *lander.Report) {
 	for _, u := range r.Unfiltered {
-		fmt.Fprintf(w, "left out: %s: %s\n", Printable(lander.Names([]*store.Agent{r.View.Agent(u.Agent)})), u.Failed)
+		fmt.Fprintf(w, "left out: %s: %s\n", termtext.Line(lander.Names([]*store.Agent{r.View.Agent(u.Agent)})), u.Failed)
 	}
 }
 
@@ -188,20 +190,20 @@ func printUnfiltered(w io.Writer, r *lander.Report) {
 // flakes.
 func printRefused(w io.Writer, r *lander.Report) {
 	for _, refused := range r.Queue.Refusals() {
-		fmt.Fprintf(w, "refused: %s: %s\n", Printable(r.Name(string(refused.Agent))), Printable(landing.RefusalText(r.Ref, refused)))
+		fmt.Fprintf(w, "refused: %s: %s\n", termtext.Line(r.Name(string(refused.Agent))), termtext.Line(landing.RefusalText(r.Ref, refused)))
 		for _, file := range refused.Outputs {
-			fmt.Fprintf(w, "  output: %s\n", Printable(file))
+			fmt.Fprintf(w, "  output: %s\n", termtext.Line(file))
 		}
 	}
 	if r.Queue == nil {
 		return
 	}
 	if r.Queue.ScreenFails {
-		fmt.Fprintf(w, "the screen fails on %s itself, and was not used\n", Printable(lander.BranchName(r.Ref)))
+		fmt.Fprintf(w, "the screen fails on %s itself, and was not used\n", termtext.Line(lander.BranchName(r.Ref)))
 	}
 	for _, v := range r.Queue.Flaky {
 		fmt.Fprintf(w, "flaky: the check failed, and passed at another time, with %s; output: %s\n",
-			Printable(setText(r.Ref, r.IDs(v.Set))), Printable(v.Output))
+			termtext.Line(setText(r.Ref, r.IDs(v.Set))), termtext.Line(v.Output))
 	}
 }
 
@@ -212,10 +214,10 @@ func branchFails(r *lander.Report) bool { return r.Queue != nil && r.Queue.Branc
 // merge.
 func printLeft(w io.Writer, r *lander.Report) {
 	if len(r.Left) > 0 {
-		fmt.Fprintf(w, "landed, and no longer on %s: %s\n", Printable(lander.BranchName(r.Ref)), listed(r.IDs(r.Left), 5))
+		fmt.Fprintf(w, "landed, and no longer on %s: %s\n", termtext.Line(lander.BranchName(r.Ref)), termtext.List(r.IDs(r.Left), 5))
 	}
 	if r.Stopped != nil {
-		fmt.Fprintf(w, "the merge stopped before its end: %s\n", Printable(r.Stopped.Error()))
+		fmt.Fprintf(w, "the merge stopped before its end: %s\n", termtext.Line(r.Stopped.Error()))
 	}
 }
 
@@ -225,11 +227,11 @@ func (p *place) printUndo(w io.Writer, r *lander.Report) {
 	switch {
 	case !r.Moved():
 	case !r.Queue.HasMoved() || undoes == landed:
-		fmt.Fprintf(w, "take it back with: %s undo %s\n", p.env.Calls, r.Run)
+		fmt.Fprintf(w, "take it back with: %s undo %s\n", p.Env.Calls, r.Run)
 	case undoes == 0:
-		fmt.Fprintf(w, "no undo takes it back: %s has moved since\n", Printable(lander.BranchName(r.Ref)))
+		fmt.Fprintf(w, "no undo takes it back: %s has moved since\n", termtext.Line(lander.BranchName(r.Ref)))
 	default:
 		fmt.Fprintf(w, "take %s back (%s) with: %s undo %s\n",
-			Count(undoes, "patch", "patches"), listed(r.IDs(r.Undoes), 5), p.env.Calls, r.Run)
+			termtext.Count(undoes, "patch", "patches"), termtext.List(r.IDs(r.Undoes), 5), p.Env.Calls, r.Run)
 	}
 }

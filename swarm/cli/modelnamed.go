@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	stages "agentswarm/swarm/stage"
 	"agentswarm/swarm/task"
 )
@@ -19,22 +21,22 @@ func (p *place) modelNamed(pl *plan) error {
 		if spec == nil {
 			continue
 		}
-		kind, known := p.env.kinds().WithProviders(pl.config.Providers).Find(spec.Kind)
+		kind, known := cmdline.Kinds(p.Env).WithProviders(pl.config.Providers).Find(spec.Kind)
 		if !known || kind.Unnamed == nil {
 			continue
 		}
-		around := p.env.machine().SurroundingsOf(spec)
+		around := cmdline.Machine(p.Env).SurroundingsOf(spec)
 		if model := cmp.Or(call.Model, spec.Model); model != "" {
 			if strings.Contains(model, "/") || kind.Login != nil && kind.Login(around).Provider != "" {
 				continue // whom it is asked of is known
 			}
-			return &UsageError{
+			return &exit.UsageError{
 				Text:   fmt.Sprintf("agent %s: model %s: it names no provider", call.Agent, model),
 				Advice: "put that before it: PROVIDER/" + model + "; swarm models lists what there is",
 			}
 		}
 		if hint := kind.Unnamed(around); hint != "" {
-			return &UsageError{Text: fmt.Sprintf("agent %s: no model is named", call.Agent), Advice: hint}
+			return &exit.UsageError{Text: fmt.Sprintf("agent %s: no model is named", call.Agent), Advice: hint}
 		}
 	}
 	return nil
@@ -56,7 +58,7 @@ func (p *place) stageCalls(pl *plan) (calls []*task.Call) {
 			call.Options = *pl.script.Options
 		}
 		call.ReadOnly = call.ReadOnly || part.Reads
-		if _, err := engine.Assign(pl.config, p.env.kinds().ByName(), engine.AssignRequest{Call: call}); err == nil {
+		if _, err := engine.Assign(pl.config, cmdline.Kinds(p.Env).ByName(), engine.AssignRequest{Call: call}); err == nil {
 			calls = append(calls, call)
 		}
 	}

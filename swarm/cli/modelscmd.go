@@ -10,19 +10,22 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/models/catalog"
 	"agentswarm/swarm/store"
 )
 
-func newModelsCommand(env Env) *cli.Command {
+func newModelsCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "models",
 		Usage: "list models, their sizes and prices",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "provider", Usage: "only models of `PROVIDER`, or of an agent CLI that lists some"},
 			&cli.BoolFlag{Name: "refresh", Usage: "ask again, also within a day"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Asks the providers for the models they have: those that swarm knows (anthropic,
 google, ollama, openai), those of [providers] in your own configuration, and the agent
@@ -47,11 +50,11 @@ type modelsObject struct {
 	Providers []catalog.List `json:"providers"`
 }
 
-func modelsAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func modelsAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
-	conf, err := env.userConfig()
+	conf, err := cmdline.UserConfig(env)
 	if err != nil {
 		return err
 	}
@@ -61,35 +64,35 @@ func modelsAction(c *cli.Context, env Env) error {
 	}
 	sources, err := k.Sources(c.String("provider"))
 	if err != nil {
-		return refused(fmt.Errorf("models: %w", err))
+		return cmdline.Refused(fmt.Errorf("models: %w", err))
 	}
 	lists, err := k.Ask(c.Context, sources, c.Bool("refresh"))
 	if err != nil { // the next call asks again
-		fmt.Fprintln(env.Stderr, program+": "+Printable(oneLine(err)))
+		fmt.Fprintln(env.Stderr, cmdline.Program+": "+termtext.Line(cmdline.OneLine(err)))
 	}
 	o := modelsObject{Schema: "swarm.models/1", Providers: lists}
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	}
-	width, _ := detect(env.Stdout, env.Getenv).Size()
+	width, _ := terminal.Detect(env.Stdout, env.Getenv).Size()
 	return o.print(env.Stdout, width)
 }
 
 // newCatalog is the catalog of models with the configuration of a user.
-func newCatalog(env Env, conf *config.Config) (*catalog.Catalog, error) {
+func newCatalog(env cmdline.Env, conf *config.Config) (*catalog.Catalog, error) {
 	root, err := store.Root(env.Getenv)
 	if err != nil {
-		return nil, refused(err)
+		return nil, cmdline.Refused(err)
 	}
-	return catalog.New(env.machine(), conf, root)
+	return catalog.New(cmdline.Machine(env), conf, root)
 }
 
 // print shows the models to a person.
 func (o *modelsObject) print(w io.Writer, width int) error {
-	t := Table{Columns: []Column{
+	t := terminal.Table{Columns: []terminal.Column{
 		{Title: "MODEL", Flex: true}, {Title: "CONTEXT", Right: true}, {Title: "OUTPUT", Right: true}, {Title: "$ IN", Right: true},
 		{Title: "$ OUT", Right: true}, {Title: "$ CACHED", Right: true}, {Title: "PRICE"}, {Title: "LISTED BY"},
 	}}
@@ -101,13 +104,13 @@ func (o *modelsObject) print(w io.Writer, width int) error {
 			by += " (agent)"
 		}
 		if p.Cached {
-			by += ", " + Ago(time.Now(), *p.Asked)
+			by += ", " + termtext.Ago(time.Now(), *p.Asked)
 		}
 		switch {
 		case p.Unkeyed != "":
 			unkeyed = append(unkeyed, fmt.Sprintf("%s ($%s)", p.Name, p.Unkeyed))
 		case p.Failed != "":
-			notes = append(notes, Printable(p.Name+": "+p.Failed))
+			notes = append(notes, termtext.Line(p.Name+": "+p.Failed))
 		}
 		for _, m := range p.Models {
 			some = true
@@ -126,7 +129,7 @@ func (o *modelsObject) print(w io.Writer, width int) error {
 		}
 	}
 	if len(unkeyed) > 0 {
-		notes = append(notes, Printable("no key for "+strings.Join(unkeyed, ", ")))
+		notes = append(notes, termtext.Line("no key for "+strings.Join(unkeyed, ", ")))
 	}
 	if some {
 		if err := t.Print(w, width); err != nil {
@@ -149,7 +152,7 @@ func tokens(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return Number(int(n))
+	return termtext.Number(int(n))
 }
 
 // dollars is an amount without more digits than it has.

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"io"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/task"
 )
 
@@ -12,8 +16,8 @@ import (
 func (s *selection) refuseModules(verb string) error {
 	for _, a := range s.named {
 		if a.Module != nil {
-			return &UsageError{
-				Text:   fmt.Sprintf("%s: %s/%s is a part of the patch of %s, which is taken as a whole", verb, a.ID, Printable(a.Module.Path), a.ID),
+			return &exit.UsageError{
+				Text:   fmt.Sprintf("%s: %s/%s is a part of the patch of %s, which is taken as a whole", verb, a.ID, termtext.Line(a.Module.Path), a.ID),
 				Advice: fmt.Sprintf("name %s; only diff and show take a submodule", a.ID),
 			}
 		}
@@ -24,18 +28,18 @@ func (s *selection) refuseModules(verb string) error {
 // moduleTitle is the line before the patch of a submodule. git apply skips it. An
 // agent chose the path: a line break in it would begin a patch of another file.
 func moduleTitle(m task.ModulePatch) string {
-	return fmt.Sprintf("Submodule %s %s..%s:\n", Printable(m.Path), git10(m.Base), git10(m.Commit))
+	return fmt.Sprintf("Submodule %s %s..%s:\n", termtext.Line(m.Path), git10(m.Base), git10(m.Commit))
 }
 
 // printModule prints the patch of a submodule for a person.
-func printModule(w io.Writer, term Terminal, o showObject, m task.ModulePatch) error {
+func printModule(w io.Writer, term terminal.Output, o showObject, m task.ModulePatch) error {
 	p := portrait{term: term}
 	p.line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
 	p.line("submodule", moduleText(o.ID, m))
 	p.line("base", m.Base)
 	p.line("store", m.Store)
 	p.line("ref", m.Ref)
-	p.line("landed", yesNo(o.Landed))
+	p.line("landed", cmdline.YesNo(o.Landed))
 	p.paths("changed", m.Paths)
 	_, err := io.WriteString(w, p.String())
 	return err

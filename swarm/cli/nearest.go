@@ -8,29 +8,31 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	words "agentswarm/swarm/nearest"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 )
 
 // unknownCommand refuses a word that stands where a command should.
 func (s *scanner) unknownCommand(name string) error {
 	commands := s.leaf().commands
-	e := &UsageError{Text: s.place() + "unknown command " + quoted(name)}
+	e := &exit.UsageError{Text: s.place() + "unknown command " + cmdline.Quoted(name)}
 	near := ""
 	if s.leaf().cmd == nil {
 		near = foreignCommand(name)
 	}
 	if near == "" {
-		near = nearest(name, visibleNames(commands))
+		near = cmdline.Nearest(name, cmdline.VisibleNames(commands))
 	}
 	switch {
 	case near != "":
 		e.Text += ", did you mean " + near + "?"
 	case name == "run" && s.leaf().cmd != nil && s.leaf().cmd.Name == "workflow":
-		e.Advice = program + " run --workflow NAME runs a saved workflow"
+		e.Advice = cmdline.Program + " run --workflow NAME runs a saved workflow"
 	case strings.ContainsAny(name, " \n") && named(commands, "run") != nil:
-		e.Advice = "a prompt goes to run: " + program + ` run "PROMPT"`
+		e.Advice = "a prompt goes to run: " + cmdline.Program + ` run "PROMPT"`
 	default:
-		e.Advice = program + " help lists the commands"
+		e.Advice = cmdline.Program + " help lists the commands"
 	}
 	return e
 }
@@ -41,8 +43,8 @@ func (s *scanner) unknownCommand(name string) error {
 func (s *scanner) unknownFlag(word, shown string) error {
 	cmd := s.leaf().cmd
 	if name, _, _ := strings.Cut(word, "="); strings.ContainsAny(name, " \n") {
-		e := usagef("%sunknown flag %s: up to %s a word that starts with - is a flag",
-			s.place(), quoted(word), dashes).(*UsageError)
+		e := exit.Usagef("%sunknown flag %s: up to %s a word that starts with - is a flag",
+			s.place(), cmdline.Quoted(word), dashes).(*exit.UsageError)
 		if cmd != nil && takesAfter(cmd) {
 			e.Advice = "put a space before the - to pass it as an argument"
 		} else {
@@ -52,25 +54,25 @@ func (s *scanner) unknownFlag(word, shown string) error {
 	}
 	known := s.flagNames()
 	if slices.Contains(known, shown) { // to some commands, with and without a value
-		return usagef("flag %s must stand after its command", shown)
+		return exit.Usagef("flag %s must stand after its command", shown)
 	}
-	e := &UsageError{Text: s.place() + "unknown flag " + Printable(shown)}
+	e := &exit.UsageError{Text: s.place() + "unknown flag " + termtext.Line(shown)}
 	if shown == "-w" && slices.Contains(known, "--workflow") {
 		e.Advice = "a saved workflow is --workflow NAME; -w is --watch of other commands"
 		return e
 	}
 	if cmd != nil && cmd.Name == "exec" && len(s.args) > 1 {
 		e.Advice = fmt.Sprintf("the command and its flags go after --, as in %s exec %s -- %s %s",
-			program, Printable(s.args[0]), Printable(strings.Join(s.args[1:], " ")), Printable(shown))
+			cmdline.Program, termtext.Line(s.args[0]), termtext.Line(strings.Join(s.args[1:], " ")), termtext.Line(shown))
 		return e
 	}
 	if shown == "-p" && slices.Contains(known, "--prompt") {
-		e.Advice = "a prompt needs no flag: " + program + ` run "PROMPT"`
+		e.Advice = "a prompt needs no flag: " + cmdline.Program + ` run "PROMPT"`
 		return e
 	}
 	near := elsewhere(shown, known)
 	if near == "" {
-		near = nearest(shown, known)
+		near = cmdline.Nearest(shown, known)
 	}
 	if short := strings.TrimPrefix(shown, "-"); slices.Contains(known, short) {
 		near = short // --j
@@ -79,9 +81,9 @@ func (s *scanner) unknownFlag(word, shown string) error {
 		e.Text += ", did you mean " + near + "?"
 		return e
 	}
-	e.Advice = program + " help lists the commands"
+	e.Advice = cmdline.Program + " help lists the commands"
 	if cmd != nil {
-		e.Advice = program + " help " + commandPath(s.inv.path) + " lists its flags"
+		e.Advice = cmdline.Program + " help " + cmdline.Path(s.inv.Path) + " lists its flags"
 	}
 	return e
 }
@@ -149,9 +151,6 @@ func foreignCommand(name string) string {
 	return ""
 }
 
-// quoted shows a word of the user's in a message.
-func quoted(word string) string { return `"` + Printable(word) + `"` }
-
 // flagNames lists what could have been meant where the scanner stands: before
 // the command any command's flags.
 func (s *scanner) flagNames() []string {
@@ -186,17 +185,3 @@ func dashed(name string) string {
 	}
 	return "--" + name
 }
-
-// visibleNames lists the names and aliases of commands that help shows.
-func visibleNames(commands []*cli.Command) []string {
-	var names []string
-	for _, c := range commands {
-		if !c.Hidden {
-			names = append(names, c.Names()...)
-		}
-	}
-	return names
-}
-
-// nearest returns the name that word most likely means, or "" if none is near.
-func nearest(word string, names []string) string { return words.Name(word, names) }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"agentswarm/swarm/cli/cmdline"
 )
 
 func TestNearest(t *testing.T) {
@@ -27,7 +29,7 @@ func TestNearest(t *testing.T) {
 		{"", ""},
 	}
 	for _, tt := range tests {
-		if got := nearest(tt.give, names); got != tt.want {
+		if got := cmdline.Nearest(tt.give, names); got != tt.want {
 			t.Errorf("nearest(%q) = %q, want %q", tt.give, got, tt.want)
 		}
 	}
@@ -37,7 +39,7 @@ func TestNearest(t *testing.T) {
 // command of swarm is such a word.
 func TestForeignCommand(t *testing.T) {
 	t.Parallel()
-	names := visibleNames(builtin(Env{}))
+	names := cmdline.VisibleNames(builtin(cmdline.Env{}))
 	for give, want := range map[string]string{
 		"top": "watch", "restart": "retry", "remove": "rm", "restore": "rm --undo", "questions": "inbox", "cost": "usage",
 		"deploy": "", "": "",

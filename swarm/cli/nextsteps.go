@@ -25,7 +25,7 @@ func (p *place) printNext(w io.Writer, v *store.View) {
 
 // nextSteps are the commands that fit the outcome of a run, at most maxSteps.
 func (p *place) nextSteps(v *store.View) []string {
-	calls := p.env.Calls
+	calls := p.Env.Calls
 	if v.Status == store.RunPaused {
 		return []string{p.resumeCommand(v)} // with a larger budget
 	}

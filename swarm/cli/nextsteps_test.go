@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -51,7 +53,7 @@ func TestNextStepsCanBeTyped(t *testing.T) {
 			t.Parallel()
 			v := tt.view
 			v.Identity.Run = "R"
-			p := &place{env: Env{Calls: "swarm"}}
+			p := withoutProject(cmdline.Env{Calls: "swarm"})
 			var got []string
 			for _, step := range p.nextSteps(&v) {
 				command, ok := strings.CutPrefix(step, "swarm ")
@@ -60,7 +62,7 @@ func TestNextStepsCanBeTyped(t *testing.T) {
 				}
 				got = append(got, command)
 				typed, _, _ := strings.Cut(command, " # ")
-				env := Env{Getenv: envOf()}
+				env := cmdline.Env{Getenv: envOf()}
 				if _, err := normalize(newApp(env, builtin(env)), strings.Fields(typed)); err != nil {
 					t.Errorf("step %q: %v", step, err)
 				}
@@ -76,7 +78,7 @@ func TestNextStepsCanBeTyped(t *testing.T) {
 // each of them once, under a topic.
 func TestEveryFlagHasAGroup(t *testing.T) {
 	t.Parallel()
-	env := Env{Getenv: envOf()}
+	env := cmdline.Env{Getenv: envOf()}
 	for _, cmd := range builtin(env) {
 		shown := 0
 		for _, g := range flagGroups(cmd) {
@@ -99,7 +101,7 @@ func TestEveryFlagHasAGroup(t *testing.T) {
 // TestShortFlagsMeanOne holds that a short flag means the same everywhere.
 func TestShortFlagsMeanOne(t *testing.T) {
 	t.Parallel()
-	env := Env{Getenv: envOf()}
+	env := cmdline.Env{Getenv: envOf()}
 	for _, cmd := range builtin(env) {
 		for _, f := range cmd.Flags {
 			names := f.Names()
@@ -119,8 +121,8 @@ func TestShortFlagsMeanOne(t *testing.T) {
 
 func TestStateStyle(t *testing.T) {
 	t.Parallel()
-	term := Terminal{Color: true}
-	table := Table{Term: term, Columns: []Column{{Title: "A", Style: stateStyle}, {Title: "B", Right: true, Style: stateStyle}, {Title: "C"}}}
+	term := terminal.Output{Color: true}
+	table := terminal.Table{Term: term, Columns: []terminal.Column{{Title: "A", Style: terminal.StateStyle}, {Title: "B", Right: true, Style: terminal.StateStyle}, {Title: "C"}}}
 	table.Row("completed, retry", "no", "completed")
 	table.Row("queued", "", "x")
 	want := []string{
@@ -132,11 +134,11 @@ func TestStateStyle(t *testing.T) {
 		t.Errorf("Lines = %q, want %q", got, want)
 	}
 	for _, line := range table.Lines(10) {
-		if columns(line) > 10 {
-			t.Errorf("line %q takes %d columns, want at most 10", line, columns(line))
+		if terminal.Columns(line) > 10 {
+			t.Errorf("line %q takes %d columns, want at most 10", line, terminal.Columns(line))
 		}
 	}
-	if n := columns("\x1b[1;31mab\x1b[0mc"); n != 3 {
+	if n := terminal.Columns("\x1b[1;31mab\x1b[0mc"); n != 3 {
 		t.Errorf("columns = %d, want 3: colors take none", n)
 	}
 }

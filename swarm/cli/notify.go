@@ -10,7 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/isolation"
@@ -112,7 +115,7 @@ const hastyNotice = 5 * time.Second
 // notify runs the command of --notify once. What goes wrong is a warning: the
 // run is what it is, whoever heard of it. When over is closed it is stopped.
 func (b *bench) notify(ctx context.Context, over <-chan struct{}, n noticeObject) {
-	n.Schema, n.Run, n.Repository = "swarm.notice/1", b.run.ID, readable(b.Root())
+	n.Schema, n.Run, n.Repository = "swarm.notice/1", b.run.ID, cmdline.Readable(b.Root())
 	ctx, cancel := context.WithTimeoutCause(ctx, noticeTime, fmt.Errorf("it took longer than %s", noticeTime))
 	defer cancel()
 	ended := make(chan struct{})
@@ -156,7 +159,7 @@ func (b *bench) runNotice(ctx context.Context, n noticeObject) (err error) {
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
 		// Not the run: what it starts is no agent, and may merge what ended.
 		Launcher: isolation.Launcher(b.deps.Launcher.Binary, box.None), Walls: walls, Run: "notify",
-		Argv: engine.ShellCommand(b.contact.Notify), Dir: b.Root(), Env: ownEnviron(b.env.Environ), Stdin: input, Out: out,
+		Argv: engine.ShellCommand(b.contact.Notify), Dir: b.Root(), Env: ownEnviron(b.Env.Environ), Stdin: input, Out: out,
 	})
 	switch {
 	case err != nil:
@@ -187,7 +190,7 @@ func ownEnviron(environ []string) []string {
 func lastWords(file string) string {
 	lines := strings.Split(strings.TrimSpace(readTail(file)), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		return ": " + shortenEnd(Printable(last), tellWidth)
+		return ": " + terminal.ShortenEnd(termtext.Line(last), tellWidth)
 	}
 	return ""
 }

@@ -10,7 +10,9 @@ import (
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/builtin/model"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/provider"
 	"agentswarm/swarm/task"
@@ -32,12 +34,12 @@ func readOptionFlags(c *cli.Context) (task.Options, error) {
 	o := task.Options{Model: c.String("model"), Effort: c.String("effort"), ReadOnly: c.Bool("read-only")}
 	if c.IsSet("max-thinking-tokens") {
 		if o.MaxThinking = c.Int64("max-thinking-tokens"); o.MaxThinking < 1 {
-			return o, usagef("run: --max-thinking-tokens %d: want a whole number from 1", o.MaxThinking)
+			return o, exit.Usagef("run: --max-thinking-tokens %d: want a whole number from 1", o.MaxThinking)
 		}
 	}
 	for _, name := range []string{"model", "effort"} {
 		if c.IsSet(name) && !agent.IsOption(c.String(name)) {
-			return o, usagef("run: --%s %q: want a word without spaces that does not begin with -", name, c.String(name))
+			return o, exit.Usagef("run: --%s %q: want a word without spaces that does not begin with -", name, c.String(name))
 		}
 	}
 	if !c.IsSet("tools") {
@@ -47,10 +49,10 @@ func readOptionFlags(c *cli.Context) (task.Options, error) {
 		o.Tools = append(o.Tools, strings.TrimSpace(name))
 	}
 	if unknown := agent.UnknownTool(o.Tools); unknown != "" || c.String("tools") == "" {
-		return o, usagef("run: --tools %q: want some of %s, with commas between them", c.String("tools"), strings.Join(agent.AllTools(), ", "))
+		return o, exit.Usagef("run: --tools %q: want some of %s, with commas between them", c.String("tools"), strings.Join(agent.AllTools(), ", "))
 	}
 	if o.ReadOnly && !agent.Reads(o.Tools) {
-		return o, usagef("run: --tools %q: --read-only leaves only %s", c.String("tools"), strings.Join(agent.ReadOnlyTools(), ", "))
+		return o, exit.Usagef("run: --tools %q: --read-only leaves only %s", c.String("tools"), strings.Join(agent.ReadOnlyTools(), ", "))
 	}
 	return o, nil
 }
@@ -65,7 +67,7 @@ func (pl *plan) takeOptions(c *cli.Context) error {
 		o.Model = "" // which stands below that of a type
 	}
 	if len(pl.workflow.Command) > 0 {
-		return usagef("run: --model, --effort, --max-thinking-tokens, --tools and --read-only are for agents; a command after -- has what stands in it")
+		return exit.Usagef("run: --model, --effort, --max-thinking-tokens, --tools and --read-only are for agents; a command after -- has what stands in it")
 	}
 	if pl.script != nil {
 		pl.script.Options = &o
@@ -78,7 +80,7 @@ func (pl *plan) takeOptions(c *cli.Context) error {
 // checkCalls refuses calls that their agents could not carry out as they are
 // asked to, before anything begins.
 func (p *place) checkCalls(pl *plan) error {
-	known := p.env.kinds().ByName()
+	known := cmdline.Kinds(p.Env).ByName()
 	if s := pl.script; s != nil && s.Agent != "" {
 		return p.checkFlags(pl, known)
 	}
@@ -91,9 +93,9 @@ func (p *place) checkCalls(pl *plan) error {
 		case err == nil:
 		case len(pl.workflow.Tasks) > 0:
 			t := pl.workflow.Tasks[call.Index-1]
-			return refused(&fanout.TaskError{Source: pl.workflow.Source, Line: t.Line, Reason: err.Error()})
+			return cmdline.Refused(&fanout.TaskError{Source: pl.workflow.Source, Line: t.Line, Reason: err.Error()})
 		default:
-			return usagef("run: %v", err)
+			return exit.Usagef("run: %v", err)
 		}
 	}
 	return nil
@@ -104,14 +106,14 @@ func (p *place) checkCalls(pl *plan) error {
 // asks by is not known.
 func (p *place) checkThinking(pl *plan, call *task.Call) error {
 	spec := engine.SpecOf(pl.config, call)
-	if spec.Kind != agent.KindBuiltin || spec.MaxThinking == 0 || !slices.Equal(spec.Command, []string{p.env.Self}) {
+	if spec.Kind != agent.KindBuiltin || spec.MaxThinking == 0 || !slices.Equal(spec.Command, []string{p.Env.Self}) {
 		return nil
 	}
 	named, err := roles.ParseSpec(spec.Model)
 	if err != nil {
 		return nil // its attempt says so
 	}
-	api := provider.Over(p.env.Getenv, pl.config.Providers)[named.Provider].API
+	api := provider.Over(p.Env.Getenv, pl.config.Providers)[named.Provider].API
 	if api == "" || api == provider.Anthropic {
 		return nil // how much that takes the agent knows
 	}
@@ -132,7 +134,7 @@ func (p *place) checkFlags(pl *plan, known map[string]agent.Kind) error {
 		err = engine.CheckCall(pl.config, known, call)
 	}
 	if err != nil {
-		return &UsageError{
+		return &exit.UsageError{
 			Text:   fmt.Sprintf("run: %v", err),
 			Advice: "calls may name agents of their own, and what those are to use",
 		}

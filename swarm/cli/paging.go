@@ -5,6 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/pager"
 	"agentswarm/worktree/git"
 )
@@ -12,28 +14,28 @@ import (
 // page shows the further output of the command in the pager of the user, where a
 // person looks at it. [Main] waits for it at the end.
 func (p *place) page(c *cli.Context) error {
-	out, ok := p.env.Stdout.(*sink)
-	term := detect(p.env.Stdout, p.env.Getenv)
-	kind := p.env.Getenv("TERM")
-	if !ok || !term.TTY || kind == "" || kind == "dumb" || invoked(c).noPager {
+	out, ok := p.Env.Stdout.(*cmdline.Sink)
+	term := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
+	kind := p.Env.Getenv("TERM")
+	if !ok || !term.TTY || kind == "" || kind == "dumb" || cmdline.Invoked(c).NoPager {
 		return nil
 	}
 	core, err := p.ownSetting(c.Context, "core", "pager")
 	if err != nil {
 		return err
 	}
-	command := pager.Choice{Getenv: p.env.Getenv, Core: core}.Command()
+	command := pager.Choice{Getenv: p.Env.Getenv, Core: core}.Command()
 	if command == "" {
 		return nil
 	}
 	shown, err := pager.Start(pager.Request{
-		Command: command, Environ: p.env.Environ, Dir: p.Dir,
-		Stdout: unwrapped(out), Stderr: unwrapped(p.env.Stderr),
+		Command: command, Environ: p.Env.Environ, Dir: p.Dir,
+		Stdout: cmdline.Unwrapped(out), Stderr: cmdline.Unwrapped(p.Env.Stderr),
 	})
 	if err != nil {
 		return err
 	}
-	out.through(shown)
+	out.Through(shown)
 	return nil
 }
 
@@ -42,7 +44,7 @@ func (p *place) page(c *cli.Context) error {
 // agents may be able to write to it, and the value is a command to run.
 func (p *place) ownSetting(ctx context.Context, section, name string) (string, error) {
 	list := func(ctx context.Context) ([]git.Setting, error) {
-		return git.New(p.env.Environ).SettingsAt(ctx, p.Dir)
+		return git.New(p.Env.Environ).SettingsAt(ctx, p.Dir)
 	}
 	if p.Repo != nil {
 		list = p.Repo.Settings

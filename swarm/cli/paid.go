@@ -12,8 +12,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/roles"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/spending"
@@ -30,7 +34,7 @@ const unasked = 10
 // paid reports whether any agent that a run starts costs money, as a rule. Of
 // those of a script only the one of calls that name none is known.
 func (p *place) paid(pl *plan) bool {
-	known := p.env.kinds().ByName()
+	known := cmdline.Kinds(p.Env).ByName()
 	for name, spec := range pl.config.Agents {
 		if known[spec.Kind].Paid && (pl.script == nil || pl.script.Agent == name) {
 			return true
@@ -59,7 +63,7 @@ func (p *place) confirmPaid(pl *plan, yes bool) error {
 
 // confirmCalls is confirmPaid for calls that are about to start agents.
 func (p *place) confirmCalls(c engine.Config, calls []*task.Call, yes bool) error {
-	known := p.env.kinds().ByName()
+	known := cmdline.Kinds(p.Env).ByName()
 	counts, paid := map[string]int{}, 0
 	count := func(calls []*task.Call, does string) {
 		for _, call := range calls {
@@ -78,8 +82,8 @@ func (p *place) confirmCalls(c engine.Config, calls []*task.Call, yes bool) erro
 	if err != nil {
 		return err
 	}
-	if yes || paid <= unasked && line == "" || !p.env.canAsk() {
-		sayUnbounded(p.env.Stderr, line)
+	if yes || paid <= unasked && line == "" || !canAsk(p.Env) {
+		sayUnbounded(p.Env.Stderr, line)
 		return nil
 	}
 	var lines []string
@@ -87,9 +91,9 @@ func (p *place) confirmCalls(c engine.Config, calls []*task.Call, yes bool) erro
 		lines = append(lines, line)
 	}
 	for _, who := range slices.Sorted(maps.Keys(counts)) {
-		lines = append(lines, fmt.Sprintf("%s: %s", Printable(who), Count(counts[who], "agent", "agents")))
+		lines = append(lines, fmt.Sprintf("%s: %s", termtext.Line(who), termtext.Count(counts[who], "agent", "agents")))
 	}
-	return p.env.askToStart(append(lines, paidBounds(c))...)
+	return askToStart(p.Env, append(lines, paidBounds(c))...)
 }
 
 // confirmScript is confirmPaid for a script that may start many. What it starts
@@ -115,22 +119,22 @@ func (p *place) confirmScript(pl *plan, yes bool) error {
 	for _, name := range who {
 		calls = append(calls, &task.Call{Agent: name})
 	}
-	line, err := unboundedLine(pl.config, p.env.kinds().ByName(), calls)
+	line, err := unboundedLine(pl.config, cmdline.Kinds(p.Env).ByName(), calls)
 	if err != nil {
 		return err
 	}
-	if yes || paid <= unasked && line == "" || !p.env.canAsk() {
-		sayUnbounded(p.env.Stderr, line)
+	if yes || paid <= unasked && line == "" || !canAsk(p.Env) {
+		sayUnbounded(p.Env.Stderr, line)
 		return nil
 	}
 	lines := []string{
-		fmt.Sprintf("%s: %s, of which those of %s cost money", Printable(pl.script.Name), much, Printable(strings.Join(who, ", "))),
+		fmt.Sprintf("%s: %s, of which those of %s cost money", termtext.Line(pl.script.Name), much, termtext.Line(strings.Join(who, ", "))),
 		paidBounds(pl.config),
 	}
 	if line != "" {
 		lines = append(lines, line)
 	}
-	return p.env.askToStart(lines...)
+	return askToStart(p.Env, lines...)
 }
 
 // paidOfScript are the agents that cost money and that a script may use: the one
@@ -150,7 +154,7 @@ func (p *place) paidOfScript(pl *plan) (who []string) {
 // costs reports whether an agent of a run costs money.
 func (p *place) costs(pl *plan, name string) bool {
 	spec := pl.config.Agents[name]
-	return spec != nil && p.env.kinds().ByName()[spec.Kind].Paid
+	return spec != nil && cmdline.Kinds(p.Env).ByName()[spec.Kind].Paid
 }
 
 // roleKinds are the agents of the roles that calls of a script may have: by their
@@ -226,37 +230,37 @@ func callsAgain(v *store.View, wishes []engine.RetryRequest) (calls []*task.Call
 // them; an empty line prints nothing.
 func sayUnbounded(w io.Writer, line string) {
 	if line != "" {
-		fmt.Fprintln(w, program+": "+Printable(line))
+		fmt.Fprintln(w, cmdline.Program+": "+termtext.Line(line))
 	}
 }
 
 // canAsk reports whether a person sits at the terminal.
-func (env Env) canAsk() bool {
+func canAsk(env cmdline.Env) bool {
 	in, isFile := env.Stdin.(interface{ Fd() uintptr })
-	return isFile && detect(env.Stderr, env.Getenv).TTY && isTerminal(in.Fd())
+	return isFile && terminal.Detect(env.Stderr, env.Getenv).TTY && cmdline.IsTerminal(in.Fd())
 }
 
 // askToStart shows what is about to start and asks once. Where nobody sits at
 // a terminal nobody is asked.
-func (env Env) askToStart(lines ...string) error {
-	if !env.canAsk() {
+func askToStart(env cmdline.Env, lines ...string) error {
+	if !canAsk(env) {
 		return nil
 	}
 	for _, line := range lines {
 		fmt.Fprintln(env.Stderr, line)
 	}
-	yes, err := env.askYes("Start them?")
+	yes, err := askYes(env, "Start them?")
 	if err == nil && !yes {
-		return &ExitError{Code: CodeApproval, Err: ErrDeclined}
+		return &exit.Error{Code: exit.Approval, Err: ErrDeclined}
 	}
 	return err
 }
 
 // askYes asks the person at the terminal. Only y and yes are a yes; the end of the
 // input is a no. An error says that the answer cannot be read.
-func (env Env) askYes(question string) (bool, error) {
+func askYes(env cmdline.Env, question string) (bool, error) {
 	fmt.Fprint(env.Stderr, question+" [y/N] ")
-	answer, err := bufio.NewReader(env.input()).ReadString('\n')
+	answer, err := bufio.NewReader(cmdline.Input(env)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, fmt.Errorf("read the answer: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/task"
 )
@@ -29,7 +30,7 @@ func TestUnboundedIsSaid(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var said strings.Builder
-			p := withoutProject(Env{Stdin: strings.NewReader(""), Stderr: &said, Getenv: envOf(), Kinds: kinds.All()})
+			p := withoutProject(cmdline.Env{Stdin: strings.NewReader(""), Stderr: &said, Getenv: envOf(), Kinds: kinds.All()})
 			c := engine.Config{Agents: map[string]*agent.Spec{"codex": {Name: "codex", Kind: "codex", Model: tt.model}}}
 			c.Budget.USD = tt.budget
 			if err := p.confirmCalls(c, []*task.Call{{Agent: "codex"}}, tt.yes); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/store"
 )
 
@@ -59,7 +60,7 @@ func (s *safeLines) Write(p []byte) (int, error) {
 }
 
 func (s *safeLines) flush() error {
-	line := PrintableText(string(s.rest))
+	line := termtext.Text(string(s.rest))
 	if s.colour != nil {
 		line = s.colour(line)
 	}

@@ -12,8 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"agentswarm/swarm/assign"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/models/catalog"
@@ -73,7 +75,7 @@ func (p *place) newPlan(c *cli.Context) (*plan, error) {
 		withChanges: c.Bool("with-changes"), discard: func() {},
 	}
 	if c.IsSet("into") && pl.into == "" {
-		return nil, usagef("run: --into is empty: give the name of a branch, or leave it out")
+		return nil, exit.Usagef("run: --into is empty: give the name of a branch, or leave it out")
 	}
 	if err := pl.words(c, p); err != nil {
 		return nil, err
@@ -81,7 +83,7 @@ func (p *place) newPlan(c *cli.Context) (*plan, error) {
 	if err := p.findBase(c, pl); err != nil {
 		return nil, err
 	}
-	conf, err := p.config(c.Context, pl.head)
+	conf, err := p.LoadConfig(c.Context, pl.head)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +98,7 @@ func (p *place) newPlan(c *cli.Context) (*plan, error) {
 			return nil, err
 		}
 	}
-	if err := p.env.checkTurns(c, pl.config, pl.calls); err != nil {
+	if err := checkTurns(p.Env, c, pl.config, pl.calls); err != nil {
 		pl.discard()
 		return nil, err
 	}
@@ -113,19 +115,19 @@ func (p *place) findBase(c *cli.Context, pl *plan) error {
 	if pl.withChanges {
 		switch {
 		case kind == store.BaseRef:
-			return usagef("run: --base and --with-changes exclude each other: changes are changes from HEAD")
+			return exit.Usagef("run: --base and --with-changes exclude each other: changes are changes from HEAD")
 		case p.Repo.Bare():
-			return usagef("run: --with-changes: a bare repository has no working tree")
+			return exit.Usagef("run: --with-changes: a bare repository has no working tree")
 		}
 		kind = store.BaseWithChanges
 	}
 	head, err := p.Repo.Commit(ctx, rev)
 	var bad *git.RevError
 	if errors.As(err, &bad) && kind != store.BaseRef {
-		return usagef("%s has no commit yet: agents need one to start from; commit something first", p.Repo.Name())
+		return exit.Usagef("%s has no commit yet: agents need one to start from; commit something first", p.Repo.Name())
 	}
 	if errors.As(err, &bad) {
-		return usagef("run: --base %v", bad)
+		return exit.Usagef("run: --base %v", bad)
 	}
 	if err != nil {
 		return err
@@ -174,11 +176,11 @@ func (p *place) look(ctx context.Context, pl *plan) error {
 		return err
 	}
 	if pl.withChanges && pl.dirt.Unmerged > 0 {
-		return refused(&git.UnmergedError{Files: pl.dirt.Unmerged})
+		return cmdline.Refused(&git.UnmergedError{Files: pl.dirt.Unmerged})
 	}
 	for _, h := range hazards {
 		if h.Refused {
-			return usagef("%s is not supported: %s", h.Name, h.Detail)
+			return exit.Usagef("%s is not supported: %s", h.Name, h.Detail)
 		}
 	}
 	return nil
@@ -199,7 +201,7 @@ func (pl *plan) times(c *cli.Context, conf *config.Config) error {
 			*limit.into = c.Duration(limit.flag)
 		}
 		if *limit.into < 0 {
-			return usagef("run: --%s %s: want a duration such as 30m, or 0s for none", limit.flag, *limit.into)
+			return exit.Usagef("run: --%s %s: want a duration such as 30m, or 0s for none", limit.flag, *limit.into)
 		}
 	}
 	return nil
@@ -248,13 +250,13 @@ func (p *place) makeCalls(ctx context.Context, pl *plan) error {
 		Commit: pl.base.Commit, Tree: pl.base.Tree, Files: pl.files,
 	})
 	if err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	if len(calls) > pl.config.MaxAgents {
-		return usagef("run: %d agents are more than the %d that a run may start; raise --max-agents to allow them",
+		return exit.Usagef("run: %d agents are more than the %d that a run may start; raise --max-agents to allow them",
 			len(calls), pl.config.MaxAgents)
 	}
-	pl.calls, pl.assigned = calls, &assign.Assigner{Config: pl.config, Kinds: p.env.kinds().ByName()}
+	pl.calls, pl.assigned = calls, &assign.Assigner{Config: pl.config, Kinds: cmdline.Kinds(p.Env).ByName()}
 	if pl.known != nil {
 		pl.assigned.CheckModels = pl.known.Check
 	}

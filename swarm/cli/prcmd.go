@@ -10,7 +10,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/risk/repository"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/pullrequest"
 	"agentswarm/swarm/review"
@@ -19,7 +23,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-func newPRCommand(env Env) *cli.Command {
+func newPRCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "pr",
 		Usage:     "open pull requests of what a run landed",
@@ -41,7 +45,7 @@ func newPRCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "dir", Usage: "write texts without a forge to `DIR`"},
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the pull requests and do nothing"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask before pushing"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Pushes what a run landed as branches and opens pull requests with gh or glab, with the
 user's git and logins. It asks before it pushes, and never forces. The branches start
@@ -82,15 +86,15 @@ type pullObject struct {
 	Conflicts []string `json:"conflicts,omitempty"`
 }
 
-func prAction(c *cli.Context, env Env) (err error) {
+func prAction(c *cli.Context, env cmdline.Env) (err error) {
 	p, s, err := openSelection(c, env, 0, 1)
 	if err != nil {
 		return err
 	}
 	if len(s.named) > 0 {
-		return usagef("pr: name a run; %s is an agent", s.named[0].ID)
+		return exit.Usagef("pr: name a run; %s is an agent", s.named[0].ID)
 	}
-	if err := p.personal("opening pull requests"); err != nil {
+	if err := p.Personal("opening pull requests"); err != nil {
 		return err
 	}
 	scratch, err := os.MkdirTemp("", "swarm-pr-")
@@ -136,10 +140,10 @@ func (p *place) prRequest(c *cli.Context, s *selection, q *git.Quarantine) (pull
 		}
 	}
 	if ways > 1 {
-		return r, usagef("pr: --each, --owners, --group and --class exclude each other")
+		return r, exit.Usagef("pr: --each, --owners, --group and --class exclude each other")
 	}
 	if c.Int("max") < 1 {
-		return r, usagef("pr: --max must be at least 1")
+		return r, exit.Usagef("pr: --max must be at least 1")
 	}
 	var err error
 	if r.Split, err = p.split(c, s, q); err != nil {
@@ -219,13 +223,13 @@ func (p *place) splitByClass(c *cli.Context, s *selection, q *git.Quarantine) (s
 // forge is the program that opens pull requests; nil where branches and texts are
 // written.
 func (p *place) forge(c *cli.Context, target *pullrequest.Target) (*pullrequest.Forge, error) {
-	run := pullrequest.Run(p.Dir, p.env.Environ)
+	run := pullrequest.Run(p.Dir, p.Env.Environ)
 	switch name := c.String("forge"); name {
 	case "none":
 		return nil, nil
 	case "gh", "glab":
 		if target.Remote == "" {
-			return nil, &UsageError{Text: "pr: the repository has no remote", Advice: "add one, or use --forge none"}
+			return nil, &exit.UsageError{Text: "pr: the repository has no remote", Advice: "add one, or use --forge none"}
 		}
 		return &pullrequest.Forge{Program: name, Run: run}, nil
 	case "auto":
@@ -234,12 +238,12 @@ func (p *place) forge(c *cli.Context, target *pullrequest.Target) (*pullrequest.
 		}
 		f, err := pullrequest.FindForge(target.Address, run)
 		if errors.Is(err, pullrequest.ErrNoForge) {
-			fmt.Fprintln(p.env.Stderr, "neither gh nor glab is installed: writing local branches and texts")
+			fmt.Fprintln(p.Env.Stderr, "neither gh nor glab is installed: writing local branches and texts")
 			return nil, nil
 		}
 		return f, err
 	default:
-		return nil, usagef("pr: --forge is auto, gh, glab or none, not %q", name)
+		return nil, exit.Usagef("pr: --forge is auto, gh, glab or none, not %q", name)
 	}
 }
 
@@ -265,7 +269,7 @@ func (p *place) openPullRequests(c *cli.Context, s *selection, plan *pullrequest
 	return prError(plan.OpenAll(c.Context, pullrequest.OpenAllRequest{
 		Forge: forge, Push: forge.Run, Max: c.Int("max"), Draft: c.Bool("draft"),
 		Progress: func(i *pullrequest.Item) {
-			fmt.Fprintf(p.env.Stderr, "opened %s\n", Printable(i.URL))
+			fmt.Fprintf(p.Env.Stderr, "opened %s\n", termtext.Line(i.URL))
 		},
 	}))
 }
@@ -274,15 +278,15 @@ func (p *place) openPullRequests(c *cli.Context, s *selection, plan *pullrequest
 func (p *place) askToPush(c *cli.Context, plan *pullrequest.Plan, forge *pullrequest.Forge) error {
 	ready := plan.Ready()
 	what := fmt.Sprintf("VISIBLE: push up to %s to %s (%s) and open pull requests into %s with %s",
-		Count(min(len(ready), c.Int("max")), "branch", "branches"), plan.Target.Remote, Printable(repository.WithoutPassword(plan.Target.Address)),
-		Printable(plan.Target.Base), forge.Program)
+		termtext.Count(min(len(ready), c.Int("max")), "branch", "branches"), plan.Target.Remote, termtext.Line(repository.WithoutPassword(plan.Target.Address)),
+		termtext.Line(plan.Target.Base), forge.Program)
 	if !p.attended() {
-		return &UsageError{Text: "pr: would " + strings.TrimPrefix(what, "VISIBLE: "), Advice: "add --yes to do that, or -n to see the pull requests"}
+		return &exit.UsageError{Text: "pr: would " + strings.TrimPrefix(what, "VISIBLE: "), Advice: "add --yes to do that, or -n to see the pull requests"}
 	}
-	fmt.Fprintln(p.env.Stderr, what)
-	yes, err := p.env.askYes("Go on?")
+	fmt.Fprintln(p.Env.Stderr, what)
+	yes, err := askYes(p.Env, "Go on?")
 	if err == nil && !yes {
-		return &ExitError{Code: CodeApproval, Err: errors.New("nothing was pushed")}
+		return &exit.Error{Code: exit.Approval, Err: errors.New("nothing was pushed")}
 	}
 	return err
 }
@@ -294,8 +298,8 @@ func (p *place) printPullRequests(c *cli.Context, s *selection, plan *pullreques
 	if forge != nil {
 		o.Forge = forge.Program
 	}
-	term := detect(p.env.Stdout, p.env.Getenv)
-	t := Table{Term: term, Columns: []Column{
+	term := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
+	t := terminal.Table{Term: term, Columns: []terminal.Column{
 		{Title: "BRANCH"}, {Title: "BASE"}, {Title: "STATE"}, {Title: "FILES", Right: true}, {Title: "TITLE", Flex: true}, {Title: "PULL REQUEST"},
 	}}
 	for _, item := range plan.Items {
@@ -317,18 +321,18 @@ func (p *place) printPullRequests(c *cli.Context, s *selection, plan *pullreques
 		t.Row(item.Name, item.Base, string(item.Outcome), fmt.Sprint(len(pull.Files)), item.Title, at)
 	}
 	if c.Bool("json") {
-		return printJSON(p.env.Stdout, o)
+		return cmdline.PrintJSON(p.Env.Stdout, o)
 	}
 	t.DropEmpty()
-	return t.Print(p.env.Stdout, 0)
+	return t.Print(p.Env.Stdout, 0)
 }
 
 // conflictsLeft is an error where a part does not fit onto the base.
 func conflictsLeft(plan *pullrequest.Plan) error {
 	for _, item := range plan.Items {
 		if item.State == pullrequest.Conflict {
-			return &ExitError{Code: CodeConflict, Err: fmt.Errorf("%s does not fit onto %s alone: %s; --stacked puts it onto the others",
-				item.Name, item.Base, Printable(strings.Join(item.Conflicts[0].Paths, ", ")))}
+			return &exit.Error{Code: exit.Conflict, Err: fmt.Errorf("%s does not fit onto %s alone: %s; --stacked puts it onto the others",
+				item.Name, item.Base, termtext.Line(strings.Join(item.Conflicts[0].Paths, ", ")))}
 		}
 	}
 	return nil
@@ -352,7 +356,7 @@ func prError(err error) error {
 		func(err error) bool { return errors.Is(err, pullrequest.ErrNoOwners) },
 	} {
 		if known(err) {
-			return &UsageError{Text: "pr: " + err.Error(), Advice: advice}
+			return &exit.UsageError{Text: "pr: " + err.Error(), Advice: advice}
 		}
 	}
 	return err

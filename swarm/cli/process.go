@@ -13,6 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/guard"
 	"agentswarm/swarm/proc"
 )
@@ -20,31 +22,31 @@ import (
 // Run is a whole process: it takes the environment as it is, turns signals
 // into the end of the context, and returns the exit code. The commands that
 // extra makes are beside the built-in ones.
-func Run(ctx context.Context, argv []string, extra ...func(Env) []*cli.Command) int {
-	return RunIn(ctx, func(*Env) {}, argv, extra...)
+func Run(ctx context.Context, argv []string, extra ...func(cmdline.Env) []*cli.Command) int {
+	return RunIn(ctx, func(*cmdline.Env) {}, argv, extra...)
 }
 
 // RunIn is Run in an environment that was changed first, for programs that test
 // this one.
-func RunIn(ctx context.Context, change func(*Env), argv []string, extra ...func(Env) []*cli.Command) int {
+func RunIn(ctx context.Context, change func(*cmdline.Env), argv []string, extra ...func(cmdline.Env) []*cli.Command) int {
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "swarm: the current folder cannot be found; change to one that is there:", err)
-		return int(CodeUsage)
+		return int(exit.Usage)
 	}
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "swarm: find the running program:", err)
-		return int(CodeFailed)
+		return int(exit.Failed)
 	}
 	path, is := os.LookupEnv("PATH")
 	if is { // in an agent, swarm runs git as anywhere
 		if err := os.Setenv("PATH", guard.Without(path)); err != nil {
 			fmt.Fprintln(os.Stderr, "swarm: leave the guards:", err)
-			return int(CodeFailed)
+			return int(exit.Failed)
 		}
 	}
-	env := Env{
+	env := cmdline.Env{
 		Args: argv[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Environ: os.Environ(), Path: path, Dir: dir, Self: self,
 		Calls: calledAs(argv[0], self),
@@ -75,14 +77,14 @@ func onSignals(ctx context.Context) (context.Context, func()) {
 		defer close(gone)
 		select {
 		case s := <-signals:
-			cancel(&SignalError{Signal: s.(syscall.Signal)})
+			cancel(&exit.SignalError{Signal: s.(syscall.Signal)})
 		case <-done:
 			return
 		}
 		select {
 		case s := <-signals:
 			proc.EndChildren()
-			os.Exit((&SignalError{Signal: s.(syscall.Signal)}).ExitCode())
+			os.Exit((&exit.SignalError{Signal: s.(syscall.Signal)}).ExitCode())
 		case <-done:
 		}
 	}()
@@ -108,24 +110,13 @@ type Command = cli.Command
 
 // Typed runs commands in this process as if the user had typed them in a
 // folder.
-func Typed(env Env) func(ctx context.Context, dir string, stdout, stderr io.Writer, args ...string) int {
+func Typed(env cmdline.Env) func(ctx context.Context, dir string, stdout, stderr io.Writer, args ...string) int {
 	return func(ctx context.Context, dir string, stdout, stderr io.Writer, args ...string) int {
 		typed := env
 		typed.Args, typed.Dir, typed.Stdout, typed.Stderr = args, dir, stdout, stderr
 		if dir != env.Dir {
-			typed.Calls = calledIn(cmp.Or(env.Calls, program), dir)
+			typed.Calls = cmdline.CalledIn(cmp.Or(env.Calls, cmdline.Program), dir)
 		}
 		return Main(ctx, typed)
 	}
-}
-
-// calledIn is how swarm is called for a folder, as a person can type it.
-func calledIn(calls, dir string) string { return calls + " -C " + shellWord(dir) }
-
-// shellWord is a word as a shell reads it back.
-func shellWord(word string) string {
-	if needsNoQuotes(word) && word != "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

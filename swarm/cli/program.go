@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 )
 
 // findPrograms refuses a run whose agents have no program to run.
@@ -47,24 +49,24 @@ type wanted struct {
 func (p *place) findProgram(pl *plan, w wanted) error {
 	switch {
 	case w.name == "":
-		return usagef("%sthe command is an empty word", w.who)
+		return exit.Usagef("%sthe command is an empty word", w.who)
 	case filepath.IsAbs(w.name):
 		if !kinds.Executable(w.name) {
-			return usagef("%s%s: there is no such program", w.who, w.name)
+			return exit.Usagef("%s%s: there is no such program", w.who, w.name)
 		}
 		return nil
 	case strings.Contains(w.name, "/"):
 		if pl.config.Setup == "" && !mayHold(pl.files, w.name) {
-			return usagef("%s%s: there is no such file in the base, and no setup that could make it", w.who, w.name)
+			return exit.Usagef("%s%s: there is no such file in the base, and no setup that could make it", w.who, w.name)
 		}
 		return nil
 	}
-	for _, dir := range filepath.SplitList(p.env.machine().SearchPath(w.env)) {
+	for _, dir := range filepath.SplitList(cmdline.Machine(p.Env).SearchPath(w.env)) {
 		if dir != "" && kinds.Executable(filepath.Join(dir, w.name)) {
 			return nil
 		}
 	}
-	return usagef("%s%s: command not found", w.who, w.name)
+	return exit.Usagef("%s%s: command not found", w.who, w.name)
 }
 
 // mayHold tells whether a workspace of these files can have something at a

@@ -6,6 +6,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // Change is one agent's step into another state.
@@ -23,13 +27,13 @@ func (c Change) line() string {
 	}
 	parts = append(parts, c.State)
 	if c.For > 0 {
-		parts = append(parts, Duration(c.For))
+		parts = append(parts, termtext.Duration(c.For))
 	}
 	line := strings.Join(parts, " ")
 	if c.Note != "" {
 		line += ": " + c.Note
 	}
-	return Printable(line)
+	return termtext.Line(line)
 }
 
 // noteLines are the note and its hint: the note in at most a third of what
@@ -38,19 +42,19 @@ func noteLines(f Frame, width, room int) []string {
 	if f.Note == "" || room < 1 {
 		return nil
 	}
-	rest := Printable(f.Note)
+	rest := termtext.Line(f.Note)
 	var lines []string
-	for most := max(1, room/3); len(lines) < most-1 && columns(rest) > width; {
-		line := firstColumns(rest, width)
+	for most := max(1, room/3); len(lines) < most-1 && terminal.Columns(rest) > width; {
+		line := terminal.FirstColumns(rest, width)
 		if line == "" {
 			break // a letter wider than the terminal
 		}
 		lines = append(lines, line)
 		rest = rest[len(line):]
 	}
-	lines = append(lines, shortenEnd(rest, width))
+	lines = append(lines, terminal.ShortenEnd(rest, width))
 	if f.Hint != "" && len(lines) < room {
-		lines = append(lines, shortenEnd(Printable(f.Hint), width))
+		lines = append(lines, terminal.ShortenEnd(termtext.Line(f.Hint), width))
 	}
 	return lines
 }
@@ -64,7 +68,7 @@ const frameGap = 100 * time.Millisecond
 // several goroutines; it has none of its own, so frames come from the caller's
 // clock. Nothing it writes is worth failing for, so write errors are dropped.
 type Progress struct {
-	term Terminal
+	term terminal.Output
 	w    io.Writer
 
 	mu     sync.Mutex // guards what follows, and keeps writes whole
@@ -76,7 +80,7 @@ type Progress struct {
 }
 
 // newProgress shows progress on w, whose abilities are term.
-func newProgress(w io.Writer, term Terminal) *Progress {
+func newProgress(w io.Writer, term terminal.Output) *Progress {
 	return &Progress{w: w, term: term}
 }
 
@@ -114,7 +118,7 @@ func (n *notices) above(picture *Progress) {
 func (n *notices) say(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	line := program + ": " + Printable(text)
+	line := cmdline.Program + ": " + termtext.Line(text)
 	if n.picture != nil {
 		n.picture.Say(line)
 		return
@@ -153,7 +157,7 @@ func (p *Progress) Line(c Change) {
 func (p *Progress) Say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text = Printable(text)
+	text = termtext.Line(text)
 	if p.closed || p.drawn == nil {
 		_, _ = io.WriteString(p.w, text+"\n")
 		return
@@ -185,7 +189,7 @@ func (p *Progress) draw(f Frame) {
 	width, height := p.term.Size()
 	up, rows := p.up(width, height), p.rows(width, height)
 	drawn := p.drawn != nil
-	p.drawn, p.shown, p.latest = p.term.render(f, width, height), f.Elapsed, nil
+	p.drawn, p.shown, p.latest = drawFrame(p.term, f, width, height), f.Elapsed, nil
 	if f.Typing && drawn && p.rows(width, height) == rows {
 		_, _ = io.WriteString(p.w, saveCursor+up+p.lines()+restoreCursor)
 		return
@@ -202,7 +206,7 @@ func (p *Progress) Typed(line string) {
 		return
 	}
 	width, _ := p.term.Size()
-	rows := columns(Printable(line))/max(width, 1) + 1
+	rows := terminal.Columns(termtext.Line(line))/max(width, 1) + 1
 	_, _ = fmt.Fprintf(p.w, "\r\x1b[%dA\x1b[J", rows)
 }
 
@@ -215,10 +219,10 @@ func (p *Progress) Tell(text string, bell bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// The console of Linux would print the sequence.
-	if p.closed || !p.term.Motion || p.term.getenv("TERM") == "linux" {
+	if p.closed || !p.term.Motion || p.term.Getenv("TERM") == "linux" {
 		return
 	}
-	text = "\x1b]9;" + program + ": " + shortenEnd(Printable(text), tellWidth) + "\a"
+	text = "\x1b]9;" + cmdline.Program + ": " + terminal.ShortenEnd(termtext.Line(text), tellWidth) + "\a"
 	if bell {
 		text += "\a"
 	}
@@ -254,7 +258,7 @@ func (p *Progress) up(width, height int) string {
 func (p *Progress) rows(width, height int) int {
 	rows := 0
 	for _, line := range p.drawn {
-		rows += max(1, (columns(line)+width-1)/max(width, 1))
+		rows += max(1, (terminal.Columns(line)+width-1)/max(width, 1))
 	}
 	return min(rows, max(height-1, 0)) // what scrolled away cannot be reached
 }

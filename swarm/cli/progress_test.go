@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -25,7 +27,7 @@ func busyFrame() Frame {
 	}
 	for i := range 3 {
 		f.Failed = append(f.Failed, Row{
-			ID: fmt.Sprintf("a%d", i+1), Label: "pkg/pricing", State: "failed", Style: styleError,
+			ID: fmt.Sprintf("a%d", i+1), Label: "pkg/pricing", State: "failed", Style: terminal.StyleError,
 			For: 12 * time.Second, Doing: "other: cannot find symbol frobnicate",
 		})
 	}
@@ -43,7 +45,7 @@ func busyFrame() Frame {
 
 // rendered is a frame without colours.
 func rendered(f Frame, width, height int) []string {
-	return Terminal{}.render(f, width, height)
+	return drawFrame(terminal.Output{}, f, width, height)
 }
 
 func TestRender(t *testing.T) {
@@ -67,7 +69,7 @@ func TestRenderFits(t *testing.T) {
 					t.Errorf("render at %dx%d: %d lines", width, height, len(lines))
 				}
 				for _, l := range lines {
-					if columns(l) > max(width-1, 1) || Printable(l) != l {
+					if terminal.Columns(l) > max(width-1, 1) || termtext.Line(l) != l {
 						t.Errorf("render at %dx%d: line %q", width, height, l)
 					}
 				}
@@ -111,7 +113,7 @@ func TestRenderColours(t *testing.T) {
 	t.Parallel()
 	for _, color := range []bool{false, true} {
 		painted, plain := 0, rendered(busyFrame(), 80, 24)
-		for i, l := range (Terminal{Color: color}).render(busyFrame(), 80, 24) {
+		for i, l := range drawFrame((terminal.Output{Color: color}), busyFrame(), 80, 24) {
 			bare := l
 			for strings.Contains(bare, "\x1b[") {
 				before, after, _ := strings.Cut(bare, "\x1b[")
@@ -214,7 +216,7 @@ func (s *screen) Write(p []byte) (int, error) {
 func TestProgressDraws(t *testing.T) {
 	t.Parallel()
 	var s screen
-	p := newProgress(&s, Terminal{TTY: true, Motion: true, getenv: envOf("COLUMNS=40", "LINES=10"), fd: -1})
+	p := newProgress(&s, terminal.Output{TTY: true, Motion: true, Getenv: envOf("COLUMNS=40", "LINES=10"), FD: -1})
 	frame := func(ms int, note string) Frame {
 		return Frame{Elapsed: time.Duration(ms) * time.Millisecond, Note: note}
 	}
@@ -250,7 +252,7 @@ func TestProgressNarrower(t *testing.T) {
 	t.Parallel()
 	width := "80"
 	var b strings.Builder
-	p := newProgress(&b, Terminal{TTY: true, Motion: true, fd: -1, getenv: func(name string) string {
+	p := newProgress(&b, terminal.Output{TTY: true, Motion: true, FD: -1, Getenv: func(name string) string {
 		return map[string]string{"COLUMNS": width, "LINES": "24"}[name]
 	}})
 	p.Show(Frame{Note: strings.Repeat("x", 75)})
@@ -265,7 +267,7 @@ func TestProgressNarrower(t *testing.T) {
 func TestProgressLines(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	p := newProgress(&b, Terminal{Color: true})
+	p := newProgress(&b, terminal.Output{Color: true})
 	p.Show(busyFrame())
 	p.Line(Change{ID: "a1", Label: "x", State: "running"})
 	p.Say("note")
@@ -279,7 +281,7 @@ func TestProgressLines(t *testing.T) {
 func TestProgressConcurrent(t *testing.T) {
 	t.Parallel()
 	var s screen
-	p := newProgress(&s, Terminal{TTY: true, Motion: true, fd: -1, getenv: envOf("COLUMNS=40", "LINES=10")})
+	p := newProgress(&s, terminal.Output{TTY: true, Motion: true, FD: -1, Getenv: envOf("COLUMNS=40", "LINES=10")})
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {

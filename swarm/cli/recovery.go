@@ -10,24 +10,20 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/store"
 )
-
-// readsKey marks the context of a command that only reads.
-type readsKey struct{}
 
 // readOnly declares that a command only reads. It leaves a run whose owner died
 // as it is, and names the command that recovers it.
 func readOnly(c *cli.Command) *cli.Command {
 	c.Before = func(c *cli.Context) error {
-		c.Context = context.WithValue(c.Context, readsKey{}, true)
+		c.Context = context.WithValue(c.Context, cmdline.ReadsKey{}, true)
 		return nil
 	}
 	return c
 }
-
-// readsOnly reports whether the command of a context only reads.
-func readsOnly(ctx context.Context) bool { return ctx.Value(readsKey{}) != nil }
 
 // recoveryObject says that recovery of a run is pending.
 type recoveryObject struct {
@@ -39,7 +35,7 @@ func newRecoveryObject(v *store.View) *recoveryObject {
 	if !v.Died {
 		return nil
 	}
-	return &recoveryObject{Workspaces: v.Uncaptured(), Command: program + " gc"}
+	return &recoveryObject{Workspaces: v.Uncaptured(), Command: cmdline.Program + " gc"}
 }
 
 // settle returns the view of a run. If its owner died, a command that only
@@ -50,7 +46,7 @@ func (p *place) settle(ctx context.Context, run *store.Run) (*store.View, error)
 	if err != nil || !v.Died {
 		return v, err
 	}
-	if p.reads {
+	if p.Reads {
 		v.Interrupted()
 		p.sayPending(v)
 		return v, nil
@@ -73,16 +69,16 @@ func (p *place) settle(ctx context.Context, run *store.Run) (*store.View, error)
 // sayPending tells once of each run that its recovery is pending.
 func (p *place) sayPending(v *store.View) {
 	id := v.Identity.Run
-	if slices.Contains(*p.toldPending, id) {
+	if slices.Contains(*p.ToldPending, id) {
 		return
 	}
-	*p.toldPending = append(*p.toldPending, id)
+	*p.ToldPending = append(*p.ToldPending, id)
 	left := ""
 	if n := v.Uncaptured(); n > 0 {
-		left = ": " + Count(n, "workspace is", "workspaces are") + " not captured"
+		left = ": " + termtext.Count(n, "workspace is", "workspaces are") + " not captured"
 	}
-	fmt.Fprintf(p.env.Stderr, "%s: run %s: its process died, and recovery is pending%s; `%s gc` recovers it, `%s resume %s` also continues it\n",
-		program, id, left, p.env.Calls, p.env.Calls, id)
+	fmt.Fprintf(p.Env.Stderr, "%s: run %s: its process died, and recovery is pending%s; `%s gc` recovers it, `%s resume %s` also continues it\n",
+		cmdline.Program, id, left, p.Env.Calls, p.Env.Calls, id)
 }
 
 // sayLatestPending tells if recovery of the latest run is pending.
@@ -119,7 +115,7 @@ type recoveryProgress struct {
 // startRecovery begins to tell of the recovery of a run. Close it.
 func (p *place) startRecovery(run *store.Run, v *store.View) *recoveryProgress {
 	r := &recoveryProgress{total: len(v.Agents), say: func(text string) {
-		fmt.Fprintf(p.env.Stderr, "%s: run %s: %s\n", program, run.ID, text)
+		fmt.Fprintf(p.Env.Stderr, "%s: run %s: %s\n", cmdline.Program, run.ID, text)
 	}}
 	r.timer = time.AfterFunc(slowSettle, r.begin)
 	return r

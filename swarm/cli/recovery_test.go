@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // TestReadOnly holds which commands leave a run whose owner died as it is. A
@@ -15,7 +17,7 @@ func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	probe := func() *cli.Command {
 		return &cli.Command{Name: "ls", Action: func(c *cli.Context) error {
-			if readsOnly(c.Context) {
+			if cmdline.ReadsOnly(c.Context) {
 				return cli.Exit("reads", 7)
 			}
 			return nil
@@ -33,9 +35,9 @@ func TestReadOnly(t *testing.T) {
 		t.Error("it is not the declaration that decides")
 	}
 	var got []string
-	for _, c := range builtin(Env{Getenv: func(string) string { return "" }}) {
+	for _, c := range builtin(cmdline.Env{Getenv: func(string) string { return "" }}) {
 		at := cli.NewContext(nil, flag.NewFlagSet("", flag.ContinueOnError), nil)
-		if c.Before != nil && c.Before(at) == nil && readsOnly(at.Context) {
+		if c.Before != nil && c.Before(at) == nil && cmdline.ReadsOnly(at.Context) {
 			got = append(got, c.Name)
 		}
 	}

@@ -6,8 +6,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/collect"
@@ -16,7 +20,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-func newRemarkCommand(env Env) *cli.Command {
+func newRemarkCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "remark",
 		Usage:     "note remarks on edits, for a retry",
@@ -25,7 +29,7 @@ func newRemarkCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "at", Usage: "note TEXT on the changed lines at `FILE:LINE`"},
 			&cli.StringFlag{Name: "class", Usage: "note TEXT on class `C`, for each agent that has it"},
 			&cli.IntFlag{Name: "drop", Usage: "withdraw draft `N`"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Keeps a remark on an edit with the run. It is a draft until a retry of the agent: that
 sends all drafts of the agent, each with its place and lines. A remark stays with its
@@ -48,7 +52,7 @@ type remarksObject struct {
 	Remarks []remarkObject `json:"remarks"`
 }
 
-func remarkAction(c *cli.Context, env Env) error {
+func remarkAction(c *cli.Context, env cmdline.Env) error {
 	addresses, text, err := remarkArguments(c)
 	if err != nil {
 		return err
@@ -58,7 +62,7 @@ func remarkAction(c *cli.Context, env Env) error {
 		return err
 	}
 	if text != "" && len(addresses) == 0 && p.names(text) {
-		return usagef("remark: the text of the remark is missing: %s is an address", text)
+		return exit.Usagef("remark: the text of the remark is missing: %s is an address", text)
 	}
 	s, err := p.selectRun(c.Context, addresses)
 	if err != nil {
@@ -86,11 +90,11 @@ func remarkArguments(c *cli.Context) (addresses []string, text string, err error
 	makes := c.IsSet("at") || c.IsSet("class")
 	switch {
 	case c.IsSet("at") && c.IsSet("class") || makes && c.IsSet("drop"):
-		return nil, "", usagef("remark: --at, --class and --drop exclude each other")
+		return nil, "", exit.Usagef("remark: --at, --class and --drop exclude each other")
 	case !makes:
 		return args, "", nil
 	case len(args) == 0 || strings.TrimSpace(args[len(args)-1]) == "":
-		return nil, "", usagef("remark: the text of the remark is missing")
+		return nil, "", exit.Usagef("remark: the text of the remark is missing")
 	}
 	text = args[len(args)-1]
 	return args[:len(args)-1], text, sayable("remark: the text", text)
@@ -119,17 +123,17 @@ func (p *place) addRemarks(c *cli.Context, s *selection, text string) error {
 			return err
 		}
 		if made = r.OnClass(class, only, text); len(made) == 0 {
-			return usagef("remark: no agent that is named has an edit of %s", class.ID)
+			return exit.Usagef("remark: no agent that is named has an edit of %s", class.ID)
 		}
 	} else {
 		at, err := verdict.ParseAt(c.String("at"))
 		if err != nil {
-			return usagef("remark: --at: %v", err)
+			return exit.Usagef("remark: --at: %v", err)
 		}
 		at.Path = r.FilePath(p.Repo.Prefix, at.Path)
 		one, err := r.NewRemark(at, only, text)
 		if err != nil {
-			return usagef("remark: %v", err)
+			return exit.Usagef("remark: %v", err)
 		}
 		made = []event.Remarked{one}
 	}
@@ -140,16 +144,16 @@ func (p *place) addRemarks(c *cli.Context, s *selection, text string) error {
 		return err
 	}
 	for _, m := range made {
-		fmt.Fprintf(p.env.Stdout, "remark %d on %s/%s, %s\n", m.ID, s.run.ID, m.Agent, Printable(review.Place{Path: m.Edit.Path, Line: m.Line}.String()))
+		fmt.Fprintf(p.Env.Stdout, "remark %d on %s/%s, %s\n", m.ID, s.run.ID, m.Agent, termtext.Line(review.Place{Path: m.Edit.Path, Line: m.Line}.String()))
 	}
-	fmt.Fprintf(p.env.Stdout, "send all drafts with: %s retry %s --remarks\n", p.env.Calls, s.run.ID)
+	fmt.Fprintf(p.Env.Stdout, "send all drafts with: %s retry %s --remarks\n", p.Env.Calls, s.run.ID)
 	return nil
 }
 
 // dropRemark withdraws a draft.
 func (p *place) dropRemark(c *cli.Context, s *selection) error {
 	if len(s.named) != 1 {
-		return usagef("remark: --drop needs the name of one agent")
+		return exit.Usagef("remark: --drop needs the name of one agent")
 	}
 	a, n := s.named[0], c.Int("drop")
 	for _, r := range a.Drafts() {
@@ -157,7 +161,7 @@ func (p *place) dropRemark(c *cli.Context, s *selection) error {
 			return p.mark(c, s, engine.ReviewRequest{Remarks: []event.Remarked{{ID: n, Agent: a.ID, Attempt: a.Attempt, Edit: r.Edit}}})
 		}
 	}
-	return usagef("remark: %s has no draft %d; `%s remark %s/%s` prints its remarks", a.ID, n, program, s.run.ID, a.ID)
+	return exit.Usagef("remark: %s has no draft %d; `%s remark %s/%s` prints its remarks", a.ID, n, cmdline.Program, s.run.ID, a.ID)
 }
 
 // printRemarks prints the remarks on the agents that are named, or of the run.
@@ -167,20 +171,20 @@ func (p *place) printRemarks(c *cli.Context, s *selection) error {
 		return err
 	}
 	o := &remarksObject{Schema: "swarm.remarks/1", Run: s.run.ID, Remarks: []remarkObject{}}
-	t := &reviewText{s: s, term: detect(p.env.Stdout, p.env.Getenv)}
+	t := &reviewText{s: s, term: terminal.Detect(p.Env.Stdout, p.Env.Getenv)}
 	for _, a := range s.agents() {
 		for _, r := range view.Agent(a.ID).OnEdits {
 			o.Remarks = append(o.Remarks, newRemarkObject(r))
 			if !c.Bool("json") {
-				t.remark(p.env.Stdout, "", "", r)
+				t.remark(p.Env.Stdout, "", "", r)
 			}
 		}
 	}
 	if c.Bool("json") {
-		return printJSON(p.env.Stdout, o)
+		return cmdline.PrintJSON(p.Env.Stdout, o)
 	}
 	if len(o.Remarks) == 0 {
-		fmt.Fprintf(p.env.Stderr, "no remarks on agents of run %s\n", s.run.ID)
+		fmt.Fprintf(p.Env.Stderr, "no remarks on agents of run %s\n", s.run.ID)
 	}
 	return nil
 }

@@ -3,10 +3,12 @@ package cli
 import (
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	runreport "agentswarm/swarm/report"
 )
 
-func newReportCommand(env Env) *cli.Command {
+func newReportCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "report",
 		Usage:     "write a run as an HTML page",
@@ -23,13 +25,13 @@ Examples:
 	}
 }
 
-func reportAction(c *cli.Context, env Env) error {
+func reportAction(c *cli.Context, env cmdline.Env) error {
 	p, s, err := openSelection(c, env, 0, 1)
 	if err != nil {
 		return err
 	}
 	if len(s.named) > 0 {
-		return usagef("report: name a run; %s is an agent", s.named[0].ID)
+		return exit.Usagef("report: name a run; %s is an agent", s.named[0].ID)
 	}
 	r, err := p.reviewOfRun(c.Context, s)
 	if err != nil {

@@ -10,9 +10,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/merge"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/copies"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
@@ -42,7 +46,7 @@ type abortObject struct {
 	Agents []task.ID `json:"agents"`
 }
 
-func resolveAction(c *cli.Context, env Env, mode string) error {
+func resolveAction(c *cli.Context, env cmdline.Env, mode string) error {
 	if mode != "resolve" {
 		return resumeResolve(c, env, mode)
 	}
@@ -51,9 +55,9 @@ func resolveAction(c *cli.Context, env Env, mode string) error {
 		return err
 	}
 	if patchOf(v.agent) == nil {
-		return usagef("merge: %s", lander.NoPatch(v.agent))
+		return exit.Usagef("merge: %s", lander.NoPatch(v.agent))
 	}
-	if err := v.personal("resolving a conflict"); err != nil {
+	if err := v.Personal("resolving a conflict"); err != nil {
 		return err
 	}
 	r, err := v.reopen(c)
@@ -84,9 +88,9 @@ func (v *visit) reopen(c *cli.Context) (*resolution, error) {
 	}
 	r, err := v.take(open[0])
 	if err == nil && (c.IsSet("into") || c.IsSet("verify")) {
-		err = errors.Join(&UsageError{
+		err = errors.Join(&exit.UsageError{
 			Text:   fmt.Sprintf("merge: a conflict of %s is being resolved already, in %s", v.agent.ID, r.Record.Workspace.Dir),
-			Advice: copies.ResolveCommands(v.env.Calls, v.address()),
+			Advice: copies.ResolveCommands(v.Env.Calls, v.address()),
 		}, r.Close())
 	}
 	return r, err
@@ -109,7 +113,7 @@ func (v *visit) take(c *store.Copy) (*resolution, error) {
 		return nil, err
 	}
 	if k == nil {
-		return nil, usagef("merge: another process has the conflict of %s open: %s", c.Agent, c.Dir)
+		return nil, exit.Usagef("merge: another process has the conflict of %s open: %s", c.Agent, c.Dir)
 	}
 	return &resolution{visit: v, Copy: k, record: k.Record.Resolve}, nil
 }
@@ -118,9 +122,9 @@ func (v *visit) take(c *store.Copy) (*resolution, error) {
 // markers included.
 func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 	if v.view.Status == store.RunRunning {
-		return nil, &UsageError{
+		return nil, &exit.UsageError{
 			Text:   fmt.Sprintf("merge: run %s is still running", v.run.ID),
-			Advice: fmt.Sprintf("wait for it with `%s wait %s`", v.env.Calls, v.run.ID),
+			Advice: fmt.Sprintf("wait for it with `%s wait %s`", v.Env.Calls, v.run.ID),
 		}
 	}
 	ref, err := lander.TargetRef(c.Context, v.Repo, c.String("into"))
@@ -132,7 +136,7 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 		return nil, err
 	}
 	if tip == "" {
-		return nil, usagef("merge: there is no branch %s yet, so nothing conflicts with it", lander.BranchName(ref))
+		return nil, exit.Usagef("merge: there is no branch %s yet, so nothing conflicts with it", lander.BranchName(ref))
 	}
 	record := &copies.Resolution{Ref: ref, Tip: tip, Label: engine.Title(v.agent.ID, v.agent.Call), Verify: c.String("verify"), Partial: v.agent.Partial}
 	if record.Style, err = styleFlags(c); err != nil {
@@ -147,15 +151,15 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 		if err := (&resolution{visit: v, record: record}).dropHold(c.Context); err != nil {
 			return nil, err
 		}
-		return nil, &UsageError{
+		return nil, &exit.UsageError{
 			Text:   fmt.Sprintf("merge: %s has no conflict with %s to resolve", v.agent.ID, lander.BranchName(ref)),
-			Advice: fmt.Sprintf("merge it with `%s merge %s`", v.env.Calls, patch.Address(v.run.ID, v.agent)),
+			Advice: fmt.Sprintf("merge it with `%s merge %s`", v.Env.Calls, patch.Address(v.run.ID, v.agent)),
 		}
 	}
 	if modules := marked.Conflict.Modules; len(modules) > 0 {
 		at := conflictAt{run: v.run.ID, agent: v.agent, ref: ref, modules: true}
 		return nil, errors.Join(&moduleConflictError{
-			agent: v.agent, branch: lander.BranchName(ref), modules: modules, ways: strings.Join(at.ways(v.env.Calls), orWay),
+			agent: v.agent, branch: lander.BranchName(ref), modules: modules, ways: strings.Join(at.ways(v.Env.Calls), orWay),
 		}, (&resolution{visit: v, record: record}).dropHold(c.Context))
 	}
 	record.Paths, record.Marks = marked.Conflict.Paths, marked.Marks
@@ -194,7 +198,7 @@ const maxMarkLabel = 60
 func markLabels(a *store.Agent, tip git.Hash, name string) merge.Labels {
 	return merge.Labels{
 		Ours: name + " " + tip.Short(), Base: "before both",
-		Theirs: shortenEnd(Printable(fmt.Sprintf("%s (%s)", a.ID, engine.Title(a.ID, a.Call))), maxMarkLabel),
+		Theirs: terminal.ShortenEnd(termtext.Line(fmt.Sprintf("%s (%s)", a.ID, engine.Title(a.ID, a.Call))), maxMarkLabel),
 	}
 }
 
@@ -210,11 +214,11 @@ func (r *resolution) work(c *cli.Context) error {
 		for _, f := range r.record.Marks {
 			o.Marked = append(o.Marked, f.Path)
 		}
-		return errors.Join(printJSON(r.visit.env.Stdout, o), r.Close())
+		return errors.Join(cmdline.PrintJSON(r.visit.Env.Stdout, o), r.Close())
 	}
-	r.tell(r.visit.env.Stdout)
-	env := r.visit.env
-	if !detect(asWriter{env.Stdin}, env.Getenv).TTY || !detect(env.Stdout, env.Getenv).TTY {
+	r.tell(r.visit.Env.Stdout)
+	env := r.visit.Env
+	if !terminal.Detect(asWriter{env.Stdin}, env.Getenv).TTY || !terminal.Detect(env.Stdout, env.Getenv).TTY {
 		fmt.Fprintf(env.Stdout, "then: %s merge --continue %s\n  or: %s merge --abort %s\n",
 			env.Calls, r.address(), env.Calls, r.address())
 		return r.Close()
@@ -231,16 +235,16 @@ func (r *resolution) work(c *cli.Context) error {
 
 // tell names the workspace and the files to edit there.
 func (r *resolution) tell(w io.Writer) {
-	fmt.Fprintf(w, "%s (%s) on %s: %s\n", r.Agent, Printable(r.record.Label), Printable(lander.BranchName(r.record.Ref)),
-		Printable(r.Record.Workspace.Dir))
+	fmt.Fprintf(w, "%s (%s) on %s: %s\n", r.Agent, termtext.Line(r.record.Label), termtext.Line(lander.BranchName(r.record.Ref)),
+		termtext.Line(r.Record.Workspace.Dir))
 	marked := map[string]bool{}
 	for _, f := range r.record.Marks {
 		marked[f.Path] = true
-		fmt.Fprintf(w, "  edit %s: keep the right lines and remove the conflict markers\n", Printable(f.Path))
+		fmt.Fprintf(w, "  edit %s: keep the right lines and remove the conflict markers\n", termtext.Line(f.Path))
 	}
 	for _, path := range r.record.Paths {
 		if !marked[path] {
-			fmt.Fprintf(w, "  look at %s: it cannot hold markers; leave there what is to land\n", Printable(path))
+			fmt.Fprintf(w, "  look at %s: it cannot hold markers; leave there what is to land\n", termtext.Line(path))
 		}
 	}
 }
@@ -251,21 +255,21 @@ func (r *resolution) abort(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	env := r.visit.env
+	env := r.visit.Env
 	for _, k := range kept {
 		text := k.Text
 		if k.Where != "" {
 			text += ": " + k.Where
 		}
-		fmt.Fprintln(env.Stderr, program+": "+Printable(text))
+		fmt.Fprintln(env.Stderr, cmdline.Program+": "+termtext.Line(text))
 	}
 	err = r.dropHold(c.Context)
 	if c.Bool("json") {
-		return errors.Join(err, printJSON(env.Stdout, abortObject{
+		return errors.Join(err, cmdline.PrintJSON(env.Stdout, abortObject{
 			Schema: "swarm.abort/1", Run: r.run.ID, Ref: r.record.Ref, Agents: []task.ID{r.Agent},
 		}))
 	}
-	fmt.Fprintf(env.Stdout, "given up: the conflict of %s with %s; its patch is as it was\n", r.Agent, Printable(lander.BranchName(r.record.Ref)))
+	fmt.Fprintf(env.Stdout, "given up: the conflict of %s with %s; its patch is as it was\n", r.Agent, termtext.Line(lander.BranchName(r.record.Ref)))
 	return err
 }
 
@@ -295,4 +299,4 @@ func (e *markersError) Error() string {
 func (e *markersError) Hint() string { return "remove them; " + e.ways }
 
 // ExitCode is that of a conflict.
-func (e *markersError) ExitCode() int { return int(CodeConflict) }
+func (e *markersError) ExitCode() int { return int(exit.Conflict) }

@@ -7,13 +7,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
 // resumeResolve goes on with a resolution, or gives it up.
-func resumeResolve(c *cli.Context, env Env, mode string) error {
-	addresses, err := arguments(c, 0, 1)
+func resumeResolve(c *cli.Context, env cmdline.Env, mode string) error {
+	addresses, err := cmdline.Arguments(c, 0, 1)
 	if err != nil {
 		return err
 	}
@@ -21,7 +24,7 @@ func resumeResolve(c *cli.Context, env Env, mode string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.personal("resolving a conflict"); err != nil {
+	if err := p.Personal("resolving a conflict"); err != nil {
 		return err
 	}
 	v, open, err := p.theResolution(c.Context, addresses)
@@ -91,13 +94,13 @@ func (p *place) theResolution(ctx context.Context, addresses []string) (*visit, 
 	}
 	switch len(all) {
 	case 0:
-		return nil, nil, &UsageError{
+		return nil, nil, &exit.UsageError{
 			Text:   "merge: no conflict is being resolved",
-			Advice: fmt.Sprintf("begin with `%s merge --resolve AGENT`", p.env.Calls),
+			Advice: fmt.Sprintf("begin with `%s merge --resolve AGENT`", p.Env.Calls),
 		}
 	case 1:
 	default:
-		return nil, nil, usagef("merge: several conflicts are being resolved; name one of %s", listed(names, 5))
+		return nil, nil, exit.Usagef("merge: several conflicts are being resolved; name one of %s", termtext.List(names, 5))
 	}
 	v, err := p.settle(ctx, all[0].run)
 	if err != nil {

@@ -13,9 +13,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/internal/termtext"
 	"agentswarm/merge"
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/copies"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
@@ -33,10 +36,10 @@ func (r *resolution) goOn(c *cli.Context) error {
 	}
 	report, got, err := r.land(c.Context, owner)
 	err = errors.Join(err, owner.Close())
-	env := r.visit.env
+	env := r.visit.Env
 	if err == nil && report != nil {
 		if c.Bool("json") {
-			err = printJSON(env.Stdout, newMergeObject(report))
+			err = cmdline.PrintJSON(env.Stdout, newMergeObject(report))
 		} else {
 			r.visit.printMerge(env.Stdout, report)
 		}
@@ -61,7 +64,7 @@ func (r *resolution) goOn(c *cli.Context) error {
 		return nil
 	case kept:
 		fmt.Fprintf(env.Stdout, "%s has changed since, and what you did conflicts with it; resolve that with: %s merge --resolve %s/%s\n",
-			Printable(lander.BranchName(r.record.Ref)), env.Calls, r.run.ID, r.Name())
+			termtext.Line(lander.BranchName(r.record.Ref)), env.Calls, r.run.ID, r.Name())
 	case len(report.Outcome.Empty) > 0:
 		fmt.Fprintf(env.Stdout, "nothing of %s was left to land; to have merges leave it out: %s reject %s\n", r.Agent, env.Calls, r.address())
 	}
@@ -69,9 +72,9 @@ func (r *resolution) goOn(c *cli.Context) error {
 }
 
 // codeError is the exit code of a merge as an error; nil where all went well.
-func codeError(codes []Code) error {
-	if code := First(codes...); code != CodeOK {
-		return &ExitError{Code: code}
+func codeError(codes []exit.Code) error {
+	if code := exit.First(codes...); code != exit.OK {
+		return &exit.Error{Code: code}
 	}
 	return nil
 }
@@ -82,7 +85,7 @@ func (r *resolution) stay(ctx context.Context, w io.Writer, got *worktree.Captur
 	if got != nil {
 		err = r.forgetResult(ctx, got)
 	}
-	fmt.Fprintf(w, "the conflict of %s stays open in %s\n", r.Agent, Printable(r.Record.Workspace.Dir))
+	fmt.Fprintf(w, "the conflict of %s stays open in %s\n", r.Agent, termtext.Line(r.Record.Workspace.Dir))
 	return errors.Join(err, r.Close())
 }
 
@@ -115,7 +118,7 @@ func (r *resolution) clear(ctx context.Context, got *worktree.Capture) error {
 		return errors.Join(err, r.Close())
 	}
 	if out.Trashed != "" {
-		fmt.Fprintf(r.visit.env.Stderr, "%s: files that git ignores are in the trash: %s\n", program, Printable(out.Trashed))
+		fmt.Fprintf(r.visit.Env.Stderr, "%s: files that git ignores are in the trash: %s\n", cmdline.Program, termtext.Line(out.Trashed))
 	}
 	return errors.Join(r.dropHold(ctx), r.Remove())
 }
@@ -135,9 +138,9 @@ func (r *resolution) land(ctx context.Context, owner *store.Owner) (*lander.Repo
 		return nil, nil, nil
 	}
 	if !fspath.Exists(r.Record.Workspace.Dir) {
-		return nil, nil, &UsageError{
+		return nil, nil, &exit.UsageError{
 			Text:   fmt.Sprintf("merge: the workspace of the conflict of %s was removed: %s", r.Agent, r.Record.Workspace.Dir),
-			Advice: fmt.Sprintf("give it up with `%s merge --abort %s`", r.visit.env.Calls, r.address()),
+			Advice: fmt.Sprintf("give it up with `%s merge --abort %s`", r.visit.Env.Calls, r.address()),
 		}
 	}
 	got, err := r.captureResult(ctx)
@@ -179,7 +182,7 @@ func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Cap
 		return nil, err
 	}
 	if len(left) > 0 {
-		return nil, &markersError{paths: left, ways: copies.ResolveCommands(r.visit.env.Calls, r.address())}
+		return nil, &markersError{paths: left, ways: copies.ResolveCommands(r.visit.Env.Calls, r.address())}
 	}
 	r.sayUntouched(ctx, got)
 	result, err := r.visit.patches().Between(ctx, task.Patch{
@@ -235,6 +238,6 @@ func (r *resolution) sayUntouched(ctx context.Context, got *worktree.Capture) {
 		}
 	}
 	if len(same) > 0 {
-		fmt.Fprintf(r.visit.env.Stderr, "%s: landed as it was handed out: %s\n", program, Printable(listed(same, 5)))
+		fmt.Fprintf(r.visit.Env.Stderr, "%s: landed as it was handed out: %s\n", cmdline.Program, termtext.Line(termtext.List(same, 5)))
 	}
 }

@@ -7,7 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
 	"agentswarm/swarm/assign"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/project"
@@ -18,7 +21,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-func newResumeCommand(env Env) *cli.Command {
+func newResumeCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "resume",
 		Usage:     "continue a run: start what is not completed",
@@ -41,8 +44,8 @@ Examples:
 	}
 }
 
-func resumeAction(c *cli.Context, env Env) error {
-	addresses, err := arguments(c, 0, 1)
+func resumeAction(c *cli.Context, env cmdline.Env) error {
+	addresses, err := cmdline.Arguments(c, 0, 1)
 	if err != nil {
 		return err
 	}
@@ -50,7 +53,7 @@ func resumeAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	first := sign(env.Stderr, detect(env.Stderr, env.Getenv), "preparing the run…")
+	first := sign(env.Stderr, terminal.Detect(env.Stderr, env.Getenv), "preparing the run…")
 	defer first.clear()
 	env.Stderr = first
 	p, err := openPlace(c, env)
@@ -62,7 +65,7 @@ func resumeAction(c *cli.Context, env Env) error {
 		return err
 	}
 	if len(s.named) > 0 {
-		return usagef("resume: takes a run, and %q is an agent", addresses[0])
+		return exit.Usagef("resume: takes a run, and %q is an agent", addresses[0])
 	}
 	if err := scriptEditFits(c, s.view.Identity); err != nil {
 		return err
@@ -109,14 +112,14 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err != nil {
 		return false, err
 	}
-	if err := (&assign.Assigner{Config: config, Kinds: p.env.kinds().ByName()}).Calls(w, calls); err != nil {
+	if err := (&assign.Assigner{Config: config, Kinds: cmdline.Kinds(p.Env).ByName()}).Calls(w, calls); err != nil {
 		return false, refusedRole(err)
 	}
-	if err := p.env.checkTurns(c, config, calls); err != nil {
+	if err := checkTurns(p.Env, c, config, calls); err != nil {
 		return false, err
 	}
 	if len(landing.Workers(prior)) == len(calls) && finished(prior) && !reviewer.Unreviewed(config, prior) && !reviewer.Untitled(config, prior) {
-		fmt.Fprintf(p.env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
+		fmt.Fprintf(p.Env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
 		return true, p.printResult(prior, c.Bool("json"))
 	}
 	b, err := p.bench(c.Context, r.run, r.owner)

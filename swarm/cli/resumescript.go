@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/project"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/workflow/library"
@@ -40,11 +41,11 @@ func scriptEditFits(c *cli.Context, id store.Identity) error {
 		}
 		edits = true
 		if id.Workflow.Kind != store.WorkflowScript {
-			return usagef("resume: --%s is for runs with a script, and run %s has none (%s)", name, id.Run, id.Workflow.Kind)
+			return exit.Usagef("resume: --%s is for runs with a script, and run %s has none (%s)", name, id.Run, id.Workflow.Kind)
 		}
 	}
 	if c.IsSet("trust") && !edits {
-		return usagef("resume: --trust is for what --script or --reconfigure bring in; what the run goes by is approved")
+		return exit.Usagef("resume: --trust is for what --script or --reconfigure bring in; what the run goes by is approved")
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (p *place) editScript(pl *plan, word string) error {
 
 // reconfigure takes what the configuration and the checkout say today.
 func (p *place) reconfigure(c *cli.Context, pl *plan) error {
-	conf, err := p.config(c.Context, "HEAD")
+	conf, err := p.LoadConfig(c.Context, "HEAD")
 	if err != nil {
 		return err
 	}

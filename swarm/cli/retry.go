@@ -11,13 +11,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-func newRetryCommand(env Env) *cli.Command {
+func newRetryCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "retry",
 		Usage:     "give agents another attempt",
@@ -55,7 +59,7 @@ Examples:
 	}
 }
 
-func retryAction(c *cli.Context, env Env) error {
+func retryAction(c *cli.Context, env cmdline.Env) error {
 	feedback, err := readFeedback(c, env)
 	if err != nil {
 		return err
@@ -64,7 +68,7 @@ func retryAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	first := sign(env.Stderr, detect(env.Stderr, env.Getenv), "preparing the run…")
+	first := sign(env.Stderr, terminal.Detect(env.Stderr, env.Getenv), "preparing the run…")
 	defer first.clear()
 	env.Stderr = first
 	least := 1
@@ -80,7 +84,7 @@ func retryAction(c *cli.Context, env Env) error {
 			return err
 		}
 	} else if !s.onlyAgents() {
-		return usagef("retry: name agents, such as %s/a1, or give --failed; resume takes a whole run", s.run.ID)
+		return exit.Usagef("retry: name agents, such as %s/a1, or give --failed; resume takes a whole run", s.run.ID)
 	}
 	s.keep(func(a *store.Agent) bool { return a.Result() != nil && !a.Landed() })
 	if err := s.nonePicked("retry"); err != nil {
@@ -121,20 +125,20 @@ func retryAction(c *cli.Context, env Env) error {
 }
 
 // readFeedback is what the agents are told.
-func readFeedback(c *cli.Context, env Env) (string, error) {
+func readFeedback(c *cli.Context, env cmdline.Env) (string, error) {
 	text := c.String("feedback")
 	if text == fromInput && slices.Contains(c.Args().Slice(), fromInput) {
-		return "", usagef("retry: standard input is either the feedback or the list of agents")
+		return "", exit.Usagef("retry: standard input is either the feedback or the list of agents")
 	}
 	if text == fromInput {
-		all, err := io.ReadAll(io.LimitReader(env.input(), maxFeedback+1))
+		all, err := io.ReadAll(io.LimitReader(cmdline.Input(env), maxFeedback+1))
 		if err != nil {
 			return "", fmt.Errorf("read the feedback: %w", err)
 		}
 		text = string(all)
 	}
 	if c.IsSet("feedback") && strings.TrimSpace(text) == "" {
-		return "", usagef("retry: the feedback is empty")
+		return "", exit.Usagef("retry: the feedback is empty")
 	}
 	return text, sayable("retry: the feedback", text)
 }
@@ -143,9 +147,9 @@ func readFeedback(c *cli.Context, env Env) (string, error) {
 func sayable(what, text string) error {
 	switch {
 	case !utf8.ValidString(text):
-		return usagef("%s is not UTF-8", what)
+		return exit.Usagef("%s is not UTF-8", what)
 	case len(text) > maxFeedback:
-		return usagef("%s is longer than %s", what, Bytes(maxFeedback))
+		return exit.Usagef("%s is longer than %s", what, termtext.Bytes(maxFeedback))
 	}
 	return nil
 }
@@ -192,7 +196,7 @@ func (p *place) readLike(c *cli.Context, s *selection, told *retryWords) error {
 		return err
 	}
 	if len(example.named) != 1 || example.run.ID != s.run.ID {
-		return usagef("retry: --like needs an agent of run %s, such as %s/a1", s.run.ID, s.run.ID)
+		return exit.Usagef("retry: --like needs an agent of run %s, such as %s/a1", s.run.ID, s.run.ID)
 	}
 	r, err := p.reviewOfRun(c.Context, s)
 	if err != nil {
@@ -200,11 +204,11 @@ func (p *place) readLike(c *cli.Context, s *selection, told *retryWords) error {
 	}
 	for _, a := range s.named {
 		if task.Prompt(a.Call.Input) == "" {
-			return usagef("retry: %s is a command and takes no prompt; leave --like out", a.ID)
+			return exit.Usagef("retry: %s is a command and takes no prompt; leave --like out", a.ID)
 		}
 		text, err := r.Like(example.named[0].ID, a.ID)
 		if err != nil {
-			return usagef("retry: --like: %v", err)
+			return exit.Usagef("retry: --like: %v", err)
 		}
 		told.like[a.ID] = text
 	}
@@ -223,13 +227,13 @@ func retryWishes(s *selection, words retryWords, fresh bool) ([]engine.RetryRequ
 		}
 		switch {
 		case a.Result() == nil && s.view.Status != store.RunRunning:
-			return nil, usagef("retry: %s has not ended; `%s resume %s` continues it", a.ID, program, s.run.ID)
+			return nil, exit.Usagef("retry: %s has not ended; `%s resume %s` continues it", a.ID, cmdline.Program, s.run.ID)
 		case a.Result() == nil:
-			return nil, usagef("retry: %s has not ended; cancel it first, or send it a message", a.ID)
+			return nil, exit.Usagef("retry: %s has not ended; cancel it first, or send it a message", a.ID)
 		case len(a.Landings) > 0:
-			return nil, usagef("retry: the patch of %s has landed; undo that first", a.ID)
+			return nil, exit.Usagef("retry: the patch of %s has landed; undo that first", a.ID)
 		case feedback != "" && task.Prompt(a.Call.Input) == "":
-			return nil, usagef("retry: %s is a command and takes no prompt; leave --feedback out", a.ID)
+			return nil, exit.Usagef("retry: %s is a command and takes no prompt; leave --feedback out", a.ID)
 		case task.Prompt(a.Call.Input) == "":
 			told = ""
 		}
@@ -258,7 +262,7 @@ func paragraphs(all ...string) string {
 // retryLive asks the process that owns the run.
 func (p *place) retryLive(c *cli.Context, s *selection, wishes []engine.RetryRequest) error {
 	if n := flagOfDriving(c); n != "" {
-		return usagef("retry: run %s is driven by another process, which %s does not reach", s.run.ID, n)
+		return exit.Usagef("retry: run %s is driven by another process, which %s does not reach", s.run.ID, n)
 	}
 	config, err := engineConfig(s.view)
 	if err != nil {
@@ -284,10 +288,10 @@ func (p *place) retryLive(c *cli.Context, s *selection, wishes []engine.RetryReq
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(p.env.Stdout, newRunObject(v, time.Now()).only(s.named))
+		return cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()).only(s.named))
 	}
 	for _, a := range s.named {
-		if _, err := fmt.Fprintf(p.env.Stdout, "%s/%s queued for attempt %d\n", s.run.ID, a.ID, a.Attempt+1); err != nil {
+		if _, err := fmt.Fprintf(p.Env.Stdout, "%s/%s queued for attempt %d\n", s.run.ID, a.ID, a.Attempt+1); err != nil {
 			return err
 		}
 	}
@@ -310,7 +314,7 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 		return err
 	}
 	drive.lay(&config, r.owner.View())
-	if err := p.env.checkTurns(c, config, callsOf(prior)); err != nil {
+	if err := checkTurns(p.Env, c, config, callsOf(prior)); err != nil {
 		return err
 	}
 	again := callsAgain(prior, r.wishes)
@@ -321,7 +325,7 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	if err != nil {
 		return err
 	}
-	if err := p.given(&recorded.Settings); err != nil {
+	if err := p.Given(&recorded.Settings); err != nil {
 		return err
 	}
 	if err := p.agentsReady(c.Context, p.newReadiness(config, recorded.Settings, drive.anyway), again); err != nil {
@@ -353,10 +357,10 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 
 // codesOf are the exit codes of a retry: how the agents ended that were tried
 // again. How others of the run had ended is nothing new.
-func codesOf(run []Code, r ownedRun) []Code {
+func codesOf(run []exit.Code, r ownedRun) []exit.Code {
 	v := r.owner.View()
-	codes := slices.DeleteFunc(slices.Clone(run), func(c Code) bool {
-		return c == CodeDegraded || c == CodeVerify || c == CodePaused && v.Pause == nil
+	codes := slices.DeleteFunc(slices.Clone(run), func(c exit.Code) bool {
+		return c == exit.Degraded || c == exit.Verify || c == exit.Paused && v.Pause == nil
 	})
 	for _, w := range r.wishes {
 		for _, id := range w.Agents {

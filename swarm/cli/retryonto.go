@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -26,22 +27,22 @@ func (p *place) ontoOf(c *cli.Context, s *selection) (onto, error) {
 	}
 	name := c.String("onto")
 	if name == "" {
-		return onto{}, usagef("retry: --onto is empty; name a branch or a commit, such as main")
+		return onto{}, exit.Usagef("retry: --onto is empty; name a branch or a commit, such as main")
 	}
 	if s.view.Status == store.RunRunning {
-		return onto{}, &UsageError{
+		return onto{}, &exit.UsageError{
 			Text:   fmt.Sprintf("retry: run %s is still running, and --onto needs one that has ended", s.run.ID),
-			Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.env.Calls, s.run.ID),
+			Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.Env.Calls, s.run.ID),
 		}
 	}
 	for _, a := range s.named {
 		if a.Call.Shared {
-			return onto{}, usagef("retry: %s works in the shared workspace of its run, which stays on its base; leave --onto out", a.ID)
+			return onto{}, exit.Usagef("retry: %s works in the shared workspace of its run, which stays on its base; leave --onto out", a.ID)
 		}
 	}
 	tip, err := p.Repo.Commit(c.Context, name)
 	if err != nil {
-		return onto{}, usagef("retry: --onto %s: no such commit here", name)
+		return onto{}, exit.Usagef("retry: --onto %s: no such commit here", name)
 	}
 	return onto{tip: tip, name: name}, nil
 }
@@ -78,7 +79,7 @@ func (b *bench) bringOnto(ctx context.Context, o onto, v *store.View, wish *engi
 		return err
 	}
 	if marked.Commit == o.tip {
-		return &UsageError{
+		return &exit.UsageError{
 			Text:   fmt.Sprintf("retry: %s has nothing that %s does not hold already", id, o.name),
 			Advice: fmt.Sprintf("`--fresh --onto %s` has it begin anew there", o.name),
 		}

@@ -7,16 +7,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-func newAcceptCommand(env Env) *cli.Command {
+func newAcceptCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "accept",
 		Usage:     "accept patches: merge takes them",
@@ -24,7 +26,7 @@ func newAcceptCommand(env Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, kept with the run"},
 			&cli.BoolFlag{Name: "part", Usage: "make a patch of its own of the accepted edits"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		}, append(spreadFlags(), endedFlags()...)...),
 		Description: `Marks the patches of agents as accepted. A merge then takes them, even if the agent
 or its check failed, or if it changed files outside its paths. Among alternatives it
@@ -48,14 +50,14 @@ Examples:
 	}
 }
 
-func newRejectCommand(env Env) *cli.Command {
+func newRejectCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "reject",
 		Usage:     "reject patches: merge leaves them out",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, which retry gives to the agent"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		}, append(spreadFlags(), endedFlags()...)...),
 		Description: `Marks the patches of agents as rejected. No merge takes them, named or not, until
 they are accepted or retried. The patches are kept. With --class or --file only those
@@ -68,7 +70,7 @@ Examples:
 	}
 }
 
-func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
+func reviewAction(c *cli.Context, env cmdline.Env, verdict task.Verdict) error {
 	name := c.Command.Name
 	if err := sayable(name+": --reason", c.String("reason")); err != nil {
 		return err // a retry tells it to the agent
@@ -82,13 +84,13 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 		return err
 	}
 	if len(s.named) > 0 && !s.onlyAgents() {
-		return usagef("%s: name a run, or agents of it, not both", name)
+		return exit.Usagef("%s: name a run, or agents of it, not both", name)
 	}
 	if c.Bool("part") && len(s.named) == 0 {
-		return usagef("%s: --part needs the names of agents", name)
+		return exit.Usagef("%s: --part needs the names of agents", name)
 	}
 	if c.Bool("part") && c.Bool("json") {
-		return usagef("%s: --part and --json exclude each other", name)
+		return exit.Usagef("%s: --part and --json exclude each other", name)
 	}
 	if spreads(c) {
 		if err := spreadAction(c, p, s, verdict); err != nil || !c.Bool("part") {
@@ -111,7 +113,7 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 		return err
 	}
 	if len(marks) == 0 {
-		return usagef("%s: no agent of run %s has a patch that could be", name, s.run.ID)
+		return exit.Usagef("%s: no agent of run %s has a patch that could be", name, s.run.ID)
 	}
 	edits, unread, err := p.wholeEdits(c.Context, s, marks)
 	if err != nil {
@@ -143,7 +145,7 @@ func wholeMarks(c *cli.Context, s *selection, verdict task.Verdict, byName bool)
 				Agent: a.ID, Attempt: a.Attempt, Verdict: verdict, Reason: c.String("reason"),
 			})
 		} else if len(s.named) > 0 {
-			return nil, usagef("%s: %s", c.Command.Name, why)
+			return nil, exit.Usagef("%s: %s", c.Command.Name, why)
 		}
 	}
 	return marks, nil
@@ -167,7 +169,7 @@ func (p *place) mark(c *cli.Context, s *selection, r engine.ReviewRequest) error
 	for _, f := range facts {
 		// Another process may have tried it again since we looked.
 		if a := v.Agent(f.Agent); a == nil || a.Attempt != f.Attempt || a.Result() == nil {
-			return errors.Join(usagef("%s: %s has moved on; look at its new attempt first",
+			return errors.Join(exit.Usagef("%s: %s has moved on; look at its new attempt first",
 				c.Command.Name, f.Agent), owner.Close())
 		}
 	}
@@ -181,10 +183,10 @@ func (p *place) printReview(c *cli.Context, s *selection, marks []event.Reviewed
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(p.env.Stdout, newRunObject(v, time.Now()).only(s.named))
+		return cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()).only(s.named))
 	}
 	for _, mark := range marks {
-		if _, err := fmt.Fprintf(p.env.Stdout, "%s/%s %s\n", s.run.ID, mark.Agent, mark.Verdict); err != nil {
+		if _, err := fmt.Fprintf(p.Env.Stdout, "%s/%s %s\n", s.run.ID, mark.Agent, mark.Verdict); err != nil {
 			return err
 		}
 		if mark.Verdict == task.Accepted {

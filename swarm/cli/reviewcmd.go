@@ -7,6 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/review/mark"
@@ -15,7 +19,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-func newReviewCommand(env Env) *cli.Command {
+func newReviewCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "review",
 		Usage:     "group equal edits of patches, unusual ones first",
@@ -24,7 +28,7 @@ func newReviewCommand(env Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "class", Usage: "print class `C` with its members"},
 			&cli.BoolFlag{Name: "all", Usage: "leave nothing out"},
 			&cli.BoolFlag{Name: "plain", Usage: "ask about each class in lines, for screen readers"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		}, endedFlags()...),
 		Description: `Groups the edits of all patches of a run into classes of equal edits, and prints
 one edit of each class with its marks: edits that steer agents or CI, switch a test
@@ -48,10 +52,10 @@ Examples:
 	}
 }
 
-func reviewClassesAction(c *cli.Context, env Env) error {
+func reviewClassesAction(c *cli.Context, env cmdline.Env) error {
 	lines := c.Bool("json") || c.Bool("all") || len(c.StringSlice("class")) > 0
 	if lines && c.Bool("plain") {
-		return usagef("review: --plain goes with neither --json nor --all nor --class")
+		return exit.Usagef("review: --plain goes with neither --json nor --all nor --class")
 	}
 	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
@@ -74,7 +78,7 @@ func (p *place) printClasses(c *cli.Context, s *selection, brief bool) error {
 		if err := r.FindLeftovers(c.Context, p.reviewRequest(s.view)); c.Context.Err() != nil {
 			return context.Cause(c.Context)
 		} else if err != nil {
-			fmt.Fprintf(p.env.Stderr, "%s: places that still have removed words are not known: %s\n", program, Printable(err.Error()))
+			fmt.Fprintf(p.Env.Stderr, "%s: places that still have removed words are not known: %s\n", cmdline.Program, termtext.Line(err.Error()))
 		}
 	}
 	var named []*review.Class
@@ -86,15 +90,15 @@ func (p *place) printClasses(c *cli.Context, s *selection, brief bool) error {
 		named = append(named, class)
 	}
 	if c.Bool("json") {
-		return printJSON(p.env.Stdout, newClassesObject(s, r, named))
+		return cmdline.PrintJSON(p.Env.Stdout, newClassesObject(s, r, named))
 	}
 	if err := p.page(c); err != nil {
 		return err
 	}
 	t := &reviewText{
-		Review: r, s: s, term: detect(p.env.Stdout, p.env.Getenv), brief: brief, all: c.Bool("all"), named: named, stderr: p.env.Stderr,
+		Review: r, s: s, term: terminal.Detect(p.Env.Stdout, p.Env.Getenv), brief: brief, all: c.Bool("all"), named: named, stderr: p.Env.Stderr,
 	}
-	return t.print(p.env.Stdout)
+	return t.print(p.Env.Stdout)
 }
 
 // classesObject is swarm.review/1, described in docs/json.md.
@@ -284,9 +288,9 @@ func findClass(r *collect.Review, s *selection, verb, name string) (*review.Clas
 	class := r.Find(name)
 	switch {
 	case class == nil:
-		return nil, usagef("%s: run %s has no class %q; `%s review %s` prints the classes", verb, s.run.ID, name, program, s.run.ID)
+		return nil, exit.Usagef("%s: run %s has no class %q; `%s review %s` prints the classes", verb, s.run.ID, name, cmdline.Program, s.run.ID)
 	case name == class.ID && s.view.Status == store.RunRunning:
-		return nil, usagef("%s: run %s is still running, so numbers of classes can change; name it %s", verb, s.run.ID, class.Exact.Short())
+		return nil, exit.Usagef("%s: run %s is still running, so numbers of classes can change; name it %s", verb, s.run.ID, class.Exact.Short())
 	}
 	return class, nil
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/reviewer"
 )
@@ -9,14 +11,14 @@ import (
 // newReviews has the patches of a run reviewed; nil where it has no reviews.
 func (b *bench) newReviews(e *engine.Engine, r driveRequest) (*reviewer.Reviews, error) {
 	return reviewer.New(reviewer.Request{
-		Engine: e, Config: r.config, Kinds: b.env.kinds().ByName(), Run: b.run, Repo: b.Repo, Frozen: b.frozen, Prior: r.prior, Warn: b.deps.Warn,
+		Engine: e, Config: r.config, Kinds: cmdline.Kinds(b.Env).ByName(), Run: b.run, Repo: b.Repo, Frozen: b.frozen, Prior: r.prior, Warn: b.deps.Warn,
 	})
 }
 
 // newSubjects has a model name the commits of a run; nil where it names none.
 func (b *bench) newSubjects(c engine.Config) engine.Subjects {
 	return reviewer.NewNamer(reviewer.NamerRequest{
-		Config: c, Kinds: b.env.kinds().ByName(), Base: b.owner.View().Identity.Base, Run: b.run, Frozen: b.frozen,
+		Config: c, Kinds: cmdline.Kinds(b.Env).ByName(), Base: b.owner.View().Identity.Base, Run: b.run, Frozen: b.frozen,
 	})
 }
 
@@ -26,11 +28,11 @@ func (pl *plan) takeReview(mode string) error {
 	case mode == "" || mode == "off":
 		return nil
 	case mode != landing.ReviewAuto:
-		return usagef("run: --review %q: want auto or off", mode)
+		return exit.Usagef("run: --review %q: want auto or off", mode)
 	case len(pl.workflow.Command) > 0:
-		return usagef("run: --review is for agents that take a prompt, not for a command after --")
+		return exit.Usagef("run: --review is for agents that take a prompt, not for a command after --")
 	case pl.script != nil:
-		return usagef("run: --review is for a prompt, --each or a list of tasks; a script reviews by std.stages or by agents of its own")
+		return exit.Usagef("run: --review is for a prompt, --each or a list of tasks; a script reviews by std.stages or by agents of its own")
 	}
 	pl.config.Review = landing.ReviewAuto
 	return nil

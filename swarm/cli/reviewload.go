@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/store"
 )
@@ -22,7 +23,7 @@ func (p *place) reviewOfRun(ctx context.Context, s *selection) (*collect.Review,
 // refusedMarks is refused for a file with rules of marks that cannot be used.
 func refusedMarks(err error) error {
 	if of := (*collect.RulesError)(nil); errors.As(err, &of) {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	return err
 }

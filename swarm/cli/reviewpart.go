@@ -7,6 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/review/collect"
@@ -17,7 +19,7 @@ import (
 // partAction makes a patch of its own from the accepted edits of each agent that
 // is named.
 func (p *place) partAction(c *cli.Context, s *selection) error {
-	if err := p.personal("making patches"); err != nil {
+	if err := p.Personal("making patches"); err != nil {
 		return err
 	}
 	var err error
@@ -31,11 +33,11 @@ func (p *place) partAction(c *cli.Context, s *selection) error {
 	for _, named := range distinct(s.named) {
 		a := s.view.Agent(named.ID)
 		if patchOf(a) == nil {
-			return usagef("accept: %s", lander.NoPatch(a))
+			return exit.Usagef("accept: %s", lander.NoPatch(a))
 		}
 		edits, taken, err := r.Part(a.ID)
 		if err != nil {
-			return usagef("accept: %v", err)
+			return exit.Usagef("accept: %v", err)
 		}
 		name, err := collect.KeepPart(c.Context, collect.PartRequest{
 			Repo: p.Repo, Run: s.run, Agent: a, Edits: edits, Taken: taken,
@@ -43,8 +45,8 @@ func (p *place) partAction(c *cli.Context, s *selection) error {
 		if err != nil {
 			return partRefused(err)
 		}
-		fmt.Fprintf(p.env.Stdout, "%s/%s: a patch of %d of the %d edits of %s; no check has run on it\n", s.run.ID, name, len(taken), len(edits), a.ID)
-		fmt.Fprintf(p.env.Stdout, "merge it with: %s merge %s/%s --verify COMMAND\n", p.env.Calls, s.run.ID, name)
+		fmt.Fprintf(p.Env.Stdout, "%s/%s: a patch of %d of the %d edits of %s; no check has run on it\n", s.run.ID, name, len(taken), len(edits), a.ID)
+		fmt.Fprintf(p.Env.Stdout, "merge it with: %s merge %s/%s --verify COMMAND\n", p.Env.Calls, s.run.ID, name)
 	}
 	return nil
 }
@@ -52,7 +54,7 @@ func (p *place) partAction(c *cli.Context, s *selection) error {
 // partRefused is an error about a file that cannot be taken apart.
 func partRefused(err error) error {
 	if whole, ok := errors.AsType[*reviewpart.WholeError](err); ok {
-		return usagef("accept: %v", whole)
+		return exit.Usagef("accept: %v", whole)
 	}
 	return err
 }
@@ -64,8 +66,8 @@ func (p *place) refuseRejected(ctx context.Context, verb string, s *selection, w
 		return refusedMarks(err)
 	}
 	a := part.Agent
-	return &UsageError{
-		Text:   fmt.Sprintf("%s: %s holds an edit that was rejected: %s", verb, patch.CopyName(a.ID, a.Copy), Printable(part.Edit.Place().String())),
-		Advice: fmt.Sprintf("accept that edit again, or make a new part with `%s accept %s/%s --part`", p.env.Calls, s.run.ID, a.ID),
+	return &exit.UsageError{
+		Text:   fmt.Sprintf("%s: %s holds an edit that was rejected: %s", verb, patch.CopyName(a.ID, a.Copy), termtext.Line(part.Edit.Place().String())),
+		Advice: fmt.Sprintf("accept that edit again, or make a new part with `%s accept %s/%s --part`", p.Env.Calls, s.run.ID, a.ID),
 	}
 }

@@ -14,6 +14,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/review"
@@ -46,7 +49,7 @@ type editName struct {
 
 // reviewAsked reviews a run with a person: on the whole terminal, or with --plain
 // in questions and answers.
-func (p *place) reviewAsked(c *cli.Context, env Env, s *selection) error {
+func (p *place) reviewAsked(c *cli.Context, env cmdline.Env, s *selection) error {
 	r, err := p.reviewOfRun(c.Context, s)
 	if err != nil {
 		return err
@@ -54,24 +57,24 @@ func (p *place) reviewAsked(c *cli.Context, env Env, s *selection) error {
 	if err := r.FindLeftovers(c.Context, p.reviewRequest(s.view)); c.Context.Err() != nil {
 		return context.Cause(c.Context)
 	} else if err != nil {
-		fmt.Fprintf(p.env.Stderr, "%s: places that still have removed words are not known: %s\n", program, Printable(err.Error()))
+		fmt.Fprintf(p.Env.Stderr, "%s: places that still have removed words are not known: %s\n", cmdline.Program, termtext.Line(err.Error()))
 	}
 	for _, skipped := range r.Skipped {
-		fmt.Fprintf(p.env.Stderr, "%s: %s is not in the review: %s\n", program, skipped.ID, Printable(skipped.Reason))
+		fmt.Fprintf(p.Env.Stderr, "%s: %s is not in the review: %s\n", cmdline.Program, skipped.ID, termtext.Line(skipped.Reason))
 	}
 	d := &reviewDesk{typing: newTyping(p, c, env), s: s, r: r, shown: map[editName]*reviewing.Edit{}, names: map[*reviewing.Edit]editName{}, class: map[*reviewing.Class]review.Fingerprint{}}
 	defer d.close()
 	book := d.book()
 	if len(book.Classes) == 0 {
-		fmt.Fprintln(p.env.Stderr, noneChanged(s))
+		fmt.Fprintln(p.Env.Stderr, noneChanged(s))
 		return nil
 	}
 	if c.Bool("plain") {
 		return d.plain(c.Context, book)
 	}
-	term := detect(p.env.Stdout, p.env.Getenv)
+	term := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
 	screen := reviewing.New(reviewing.Request{Book: book, Desk: d, Color: term.Color})
-	return p.present(d.ctx, tui.Program{Screen: screen, Color: term.Color, Title: program + " review " + s.run.ID})
+	return p.present(d.ctx, tui.Program{Screen: screen, Color: term.Color, Title: cmdline.Program + " review " + s.run.ID})
 }
 
 // index finds the edits of the present review by their names.
@@ -136,7 +139,7 @@ func (d *reviewDesk) edit(e *review.Edit) *reviewing.Edit {
 func (d *reviewDesk) Decide(ctx context.Context, choice reviewing.Choice) (reviewing.Outcome, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.place.personal("reviewing"); err != nil {
+	if err := d.place.Personal("reviewing"); err != nil {
 		return reviewing.Outcome{}, err
 	}
 	view, err := d.s.run.View()
@@ -144,7 +147,7 @@ func (d *reviewDesk) Decide(ctx context.Context, choice reviewing.Choice) (revie
 		return reviewing.Outcome{}, err
 	}
 	if view.Died {
-		return reviewing.Outcome{}, fmt.Errorf("the process of run %s died; %s gc puts the run in order", view.Identity.Run, program)
+		return reviewing.Outcome{}, fmt.Errorf("the process of run %s died; %s gc puts the run in order", view.Identity.Run, cmdline.Program)
 	}
 	d.s.view = view
 	if choice.Verdict == "" {
@@ -193,7 +196,7 @@ func (d *reviewDesk) outcome(spread *verdict.Spread) reviewing.Outcome {
 		whole, word = append(whole, string(m.Agent)), string(m.Verdict)
 	}
 	if len(whole) > 0 {
-		out.Said = fmt.Sprintf("%s %s: %s", Count(len(whole), "patch is", "patches are"), word, listed(whole, 12))
+		out.Said = fmt.Sprintf("%s %s: %s", termtext.Count(len(whole), "patch is", "patches are"), word, termtext.List(whole, 12))
 	}
 	return out
 }
@@ -236,7 +239,7 @@ func (d *reviewDesk) Shell(ctx context.Context, e *reviewing.Edit) (string, erro
 
 // plain asks about each class that has an edit without a verdict.
 func (d *reviewDesk) plain(ctx context.Context, book *reviewing.Book) error {
-	in, out := bufio.NewReader(d.place.env.input()), d.place.env.Stdout
+	in, out := bufio.NewReader(cmdline.Input(d.place.Env)), d.place.Env.Stdout
 	for _, shown := range book.Classes {
 		if !slices.ContainsFunc(shown.Edits, func(e *reviewing.Edit) bool { return e.Verdict == "" }) {
 			continue
@@ -259,7 +262,7 @@ func (d *reviewDesk) plain(ctx context.Context, book *reviewing.Book) error {
 
 // ask asks for the verdict on a class until there is one, or none is wanted.
 func (d *reviewDesk) ask(ctx context.Context, in *bufio.Reader, c *reviewing.Class) (over bool, err error) {
-	out := d.place.env.Stdout
+	out := d.place.Env.Stdout
 	for {
 		fmt.Fprintf(out, "%s: accept, reject, reject REASON, skip or quit? ", c.ID)
 		line, err := in.ReadString('\n')
@@ -286,10 +289,10 @@ func (d *reviewDesk) ask(ctx context.Context, in *bufio.Reader, c *reviewing.Cla
 		}
 		done, err := d.decideOpen(ctx, choice)
 		if err != nil {
-			fmt.Fprintln(out, Printable(err.Error()))
+			fmt.Fprintln(out, termtext.Line(err.Error()))
 			continue
 		}
-		fmt.Fprintf(out, "%s %s\n", Count(done, "edit", "edits"), choice.Verdict)
+		fmt.Fprintf(out, "%s %s\n", termtext.Count(done, "edit", "edits"), choice.Verdict)
 		return false, nil
 	}
 }
@@ -303,7 +306,7 @@ func (d *reviewDesk) decideOpen(ctx context.Context, choice reviewing.Choice) (i
 		return len(out.Covered), err
 	}
 	if len(choice.Class.Edits) > 1 {
-		return 0, fmt.Errorf("%d edits in files with a mark: decide each with %s %s AGENT --hunk FILE:LINE", len(choice.Class.Edits), program, verbOf(choice.Verdict))
+		return 0, fmt.Errorf("%d edits in files with a mark: decide each with %s %s AGENT --hunk FILE:LINE", len(choice.Class.Edits), cmdline.Program, verbOf(choice.Verdict))
 	}
 	choice.Edit = choice.Class.Edits[0]
 	out, err := d.Decide(ctx, choice)

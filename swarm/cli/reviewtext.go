@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"agentswarm/internal/diffcolor"
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/review/mark"
@@ -22,7 +25,7 @@ const reviewWidth = 80
 type reviewText struct {
 	*collect.Review
 	s      *selection
-	term   Terminal
+	term   terminal.Output
 	brief  bool            // neither members nor marks
 	all    bool            // nothing is left out for its length
 	named  []*review.Class // with their members; nil: all classes
@@ -49,13 +52,13 @@ func (t *reviewText) most(bound int) int {
 // more says that something was left out for its length.
 func (t *reviewText) more(w io.Writer, indent string, n int, one, many string) {
 	if n > 0 {
-		fmt.Fprintf(w, "%s… and %s; %s review %s --all\n", indent, Count(n, one, many), program, t.s.run.ID)
+		fmt.Fprintf(w, "%s… and %s; %s review %s --all\n", indent, termtext.Count(n, one, many), cmdline.Program, t.s.run.ID)
 	}
 }
 
 func (t *reviewText) print(w io.Writer) error {
 	for _, skipped := range t.Skipped {
-		fmt.Fprintf(t.stderr, "%s: %s is not in the review: %s\n", program, skipped.ID, Printable(skipped.Reason))
+		fmt.Fprintf(t.stderr, "%s: %s is not in the review: %s\n", cmdline.Program, skipped.ID, termtext.Line(skipped.Reason))
 	}
 	classes := t.named
 	if classes == nil {
@@ -93,18 +96,18 @@ func (t *reviewText) print(w io.Writer) error {
 
 // summary is the first line: how much there is, and how much is to be read.
 func (t *reviewText) summary(w io.Writer) {
-	text := fmt.Sprintf("run %s: %s, %s, %s changed; %s to read", t.s.run.ID, Count(t.Patches, "patch", "patches"),
-		Count(t.Edits, "edit", "edits"), Count(t.Lines, "line", "lines"), Count(t.ToRead, "line", "lines"))
+	text := fmt.Sprintf("run %s: %s, %s, %s changed; %s to read", t.s.run.ID, termtext.Count(t.Patches, "patch", "patches"),
+		termtext.Count(t.Edits, "edit", "edits"), termtext.Count(t.Lines, "line", "lines"), termtext.Count(t.ToRead, "line", "lines"))
 	p := t.Progress()
 	if p.LinesLeft < t.ToRead {
-		text += fmt.Sprintf(", %s left", Number(p.LinesLeft))
+		text += fmt.Sprintf(", %s left", termtext.Number(p.LinesLeft))
 	}
 	t.wrapped(w, "", text)
 	if p.EditsDone > 0 || len(t.s.named) == 0 && p.LinesLeft > 0 {
-		text := fmt.Sprintf("done: %s of %s, %d %% of the edits, %s of %s", Number(p.ClassesDone), Count(p.Classes, "class", "classes"),
-			100*p.EditsDone/max(1, p.Edits), Number(p.PatchesDone), Count(p.Patches, "patch", "patches"))
+		text := fmt.Sprintf("done: %s of %s, %d %% of the edits, %s of %s", termtext.Number(p.ClassesDone), termtext.Count(p.Classes, "class", "classes"),
+			100*p.EditsDone/max(1, p.Edits), termtext.Number(p.PatchesDone), termtext.Count(p.Patches, "patch", "patches"))
 		if p.MinutesLeft > 0 {
-			text += ", about " + Count(p.MinutesLeft, "minute", "minutes") + " left"
+			text += ", about " + termtext.Count(p.MinutesLeft, "minute", "minutes") + " left"
 		}
 		t.wrapped(w, "", text)
 	}
@@ -115,7 +118,7 @@ func (t *reviewText) summary(w io.Writer) {
 func (t *reviewText) outdated(w io.Writer) {
 	for _, a := range t.s.agents() {
 		if outdated := t.Outdated(a.ID); len(outdated) > 0 {
-			t.wrapped(w, "", fmt.Sprintf("%s: %s on edits that its patch no longer has", a.ID, Count(len(outdated), "verdict", "verdicts")))
+			t.wrapped(w, "", fmt.Sprintf("%s: %s on edits that its patch no longer has", a.ID, termtext.Count(len(outdated), "verdict", "verdicts")))
 		}
 		for _, r := range t.OutdatedRemarks(a.ID) {
 			t.remark(w, "", "outdated ", r)
@@ -125,9 +128,9 @@ func (t *reviewText) outdated(w io.Writer) {
 
 // classHead says of which kind the edits of a class are, and how many.
 func classHead(c *review.Class) string {
-	text := fmt.Sprintf("%s, %s", Count(len(c.Members), "edit", "edits"), c.Kind)
+	text := fmt.Sprintf("%s, %s", termtext.Count(len(c.Members), "edit", "edits"), c.Kind)
 	if c.Language != "" {
-		text += ", " + Printable(shortenEnd(c.Language, 12))
+		text += ", " + termtext.Line(terminal.ShortenEnd(c.Language, 12))
 	}
 	if c.Space {
 		text += ", white space"
@@ -155,7 +158,7 @@ func (t *reviewText) head(w io.Writer, c *review.Class) {
 			text += fmt.Sprintf(", %d %s", part.n, part.word)
 		}
 	}
-	fmt.Fprintf(w, "%s %s (%s)\n", t.term.paint(styleTitle, "== "+c.ID), text, c.Exact.Short())
+	fmt.Fprintf(w, "%s %s (%s)\n", t.term.Paint(terminal.StyleTitle, "== "+c.ID), text, c.Exact.Short())
 }
 
 // about says why a class is read where it is, and where else it stands.
@@ -196,17 +199,17 @@ func (t *reviewText) about(w io.Writer, c *review.Class) {
 		t.wrapped(w, "  ", text)
 	}
 	if len(c.Members) > 1 {
-		t.wrapped(w, "  ", "in "+listed(c.Patches(), t.most(mostNames)))
+		t.wrapped(w, "  ", "in "+termtext.List(c.Patches(), t.most(mostNames)))
 	}
 	if len(c.Missing) > 0 {
-		t.wrapped(w, "  ", "missing in "+listed(c.Missing, t.most(mostNames)))
+		t.wrapped(w, "  ", "missing in "+termtext.List(c.Missing, t.most(mostNames)))
 	}
 	if len(c.Elsewhere) > 0 {
 		var places []string
 		for _, e := range c.Elsewhere {
 			places = append(places, e.Patch+" "+e.Place().String())
 		}
-		t.wrapped(w, "  ", fmt.Sprintf("after %q in most places; not in: %s", c.Follows, listed(places, t.most(5))))
+		t.wrapped(w, "  ", fmt.Sprintf("after %q in most places; not in: %s", c.Follows, termtext.List(places, t.most(5))))
 	}
 	t.leftover(w, c)
 	for _, m := range c.Members {
@@ -215,7 +218,7 @@ func (t *reviewText) about(w io.Writer, c *review.Class) {
 		}
 	}
 	if len(c.Alike) > 0 {
-		t.wrapped(w, "  ", "of the same shape: "+listed(c.Alike, t.most(mostNames)))
+		t.wrapped(w, "  ", "of the same shape: "+termtext.List(c.Alike, t.most(mostNames)))
 	}
 }
 
@@ -233,7 +236,7 @@ func (t *reviewText) leftover(w io.Writer, c *review.Class) {
 	if t.LeftMore {
 		more = "at least "
 	}
-	t.wrapped(w, "  ", fmt.Sprintf("left over: %s%s with the removed words: %s", more, Count(left.Lines, "line", "lines"), listed(places, t.most(5))))
+	t.wrapped(w, "  ", fmt.Sprintf("left over: %s%s with the removed words: %s", more, termtext.Count(left.Lines, "line", "lines"), termtext.List(places, t.most(5))))
 }
 
 // remark prints a remark of a person.
@@ -314,10 +317,10 @@ func (t *reviewText) wrapped(w io.Writer, indent, text string) {
 	if n, _ := t.term.Size(); n > 0 {
 		width = min(width, n)
 	}
-	for i, line := range wrap(Printable(text), width-len(indent)) {
+	for i, line := range wrap(termtext.Line(text), width-len(indent)) {
 		if i > 0 && indent != "" {
 			line = "  " + line
 		}
-		fmt.Fprintln(w, shortenMiddle(indent+line, width))
+		fmt.Fprintln(w, terminal.ShortenMiddle(indent+line, width))
 	}
 }

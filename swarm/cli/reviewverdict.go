@@ -9,8 +9,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/verdict"
 	"agentswarm/swarm/task"
@@ -34,7 +37,7 @@ func spreads(c *cli.Context) bool {
 func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error {
 	name := c.Command.Name
 	if len(c.StringSlice("hunk")) > 0 && len(c.StringSlice("class"))+len(c.StringSlice("file")) > 0 {
-		return usagef("%s: --hunk excludes --class and --file", name)
+		return exit.Usagef("%s: --hunk excludes --class and --file", name)
 	}
 	if err := s.nonePicked(name); err != nil {
 		return err
@@ -57,12 +60,12 @@ func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error 
 	for _, text := range c.StringSlice("hunk") {
 		at, err := verdict.ParseAt(text)
 		if err != nil {
-			return usagef("%s: --hunk: %v", name, err)
+			return exit.Usagef("%s: --hunk: %v", name, err)
 		}
 		at.Path = r.FilePath(p.Repo.Prefix, at.Path)
 		hunk, err := r.FindHunk(at, req.Only)
 		if err != nil {
-			return usagef("%s: %v", name, err)
+			return exit.Usagef("%s: %v", name, err)
 		}
 		req.Hunks = append(req.Hunks, hunk...)
 	}
@@ -87,7 +90,7 @@ func (p *place) sayParts(s *selection, v task.Verdict, spread *verdict.Spread) e
 	if v != task.Accepted || len(spread.Partly) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(p.env.Stdout, "to merge only the accepted edits of a patch: %s accept %s/%s --part\n", p.env.Calls, s.run.ID, spread.Partly[0])
+	_, err := fmt.Fprintf(p.Env.Stdout, "to merge only the accepted edits of a patch: %s accept %s/%s --part\n", p.Env.Calls, s.run.ID, spread.Partly[0])
 	return err
 }
 
@@ -96,17 +99,17 @@ func nothingCovered(verb string, s *selection, spread *verdict.Spread, files []s
 	reasons := leftOut(spread)
 	switch {
 	case len(reasons) == 0 && len(files) > 0:
-		return usagef("%s: run %s has no such edit of the agents that are named in %s", verb, s.run.ID, Printable(listed(files, 5)))
+		return exit.Usagef("%s: run %s has no such edit of the agents that are named in %s", verb, s.run.ID, termtext.Line(termtext.List(files, 5)))
 	case len(reasons) == 0:
-		return usagef("%s: run %s has no such edit of the agents that are named", verb, s.run.ID)
+		return exit.Usagef("%s: run %s has no such edit of the agents that are named", verb, s.run.ID)
 	}
 	text := fmt.Sprintf("%s: no edit is left: %s", verb, strings.Join(reasons, "; "))
 	if len(spread.LeftOut[verdict.Marked]) == 0 {
-		return &UsageError{Text: text}
+		return &exit.UsageError{Text: text}
 	}
 	first := spread.LeftOut[verdict.Marked][0]
-	return &UsageError{Text: text, Advice: fmt.Sprintf("read each of them, and name its agent and file: %s %s %s --file %s",
-		program, verb, first.Patch, Printable(first.Path))}
+	return &exit.UsageError{Text: text, Advice: fmt.Sprintf("read each of them, and name its agent and file: %s %s %s --file %s",
+		cmdline.Program, verb, first.Patch, termtext.Line(first.Path))}
 }
 
 // leftOut says which edits a verdict did not cover.
@@ -120,26 +123,26 @@ func leftOut(spread *verdict.Spread) []string {
 				agents = append(agents, e.Patch)
 			}
 		}
-		all = append(all, fmt.Sprintf("%s %s (%s)", Count(len(edits), "edit", "edits"), why, listed(agents, 8)))
+		all = append(all, fmt.Sprintf("%s %s (%s)", termtext.Count(len(edits), "edit", "edits"), why, termtext.List(agents, 8)))
 	}
 	return all
 }
 
 // printSpread tells the effect of a verdict on edits.
 func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread) error {
-	w := p.env.Stdout
+	w := p.Env.Stdout
 	if spread.Covered > 0 {
-		fmt.Fprintf(w, "%s: %s %s, in %s\n", s.run.ID, Count(spread.Covered, "edit", "edits"), v, Count(len(spread.Edits), "patch", "patches"))
+		fmt.Fprintf(w, "%s: %s %s, in %s\n", s.run.ID, termtext.Count(spread.Covered, "edit", "edits"), v, termtext.Count(len(spread.Edits), "patch", "patches"))
 	}
 	var whole []string
 	for _, m := range spread.Patches {
 		whole = append(whole, string(m.Agent))
 	}
 	if len(whole) > 0 {
-		fmt.Fprintf(w, "%s %s: %s\n", Count(len(whole), "patch is", "patches are"), v, listed(whole, 12))
+		fmt.Fprintf(w, "%s %s: %s\n", termtext.Count(len(whole), "patch is", "patches are"), v, termtext.List(whole, 12))
 	}
 	if open := len(spread.Partly); open > 0 {
-		fmt.Fprintf(w, "%s other edits that are not accepted\n", Count(open, "patch has", "patches have"))
+		fmt.Fprintf(w, "%s other edits that are not accepted\n", termtext.Count(open, "patch has", "patches have"))
 	}
 	for _, text := range leftOut(spread) {
 		fmt.Fprintf(w, "left out: %s\n", text)
@@ -168,7 +171,7 @@ func (p *place) wholeEdits(ctx context.Context, s *selection, marks []event.Revi
 // sayUnread names patches whose edits have no verdict.
 func (p *place) sayUnread(unread []verdict.Unread) {
 	for _, u := range unread {
-		fmt.Fprintf(p.env.Stderr, "%s: the verdict on %s does not hold for the same edits of later attempts: %s\n",
-			program, u.ID, Printable(u.Err.Error()))
+		fmt.Fprintf(p.Env.Stderr, "%s: the verdict on %s does not hold for the same edits of later attempts: %s\n",
+			cmdline.Program, u.ID, termtext.Line(u.Err.Error()))
 	}
 }

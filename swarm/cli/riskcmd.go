@@ -7,12 +7,14 @@ import (
 
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/policy"
 	"agentswarm/worktree/git"
 )
 
-func newRiskCommand(env Env) *cli.Command {
+func newRiskCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "risk",
 		Usage: "explain and list decisions about actions of agents",
@@ -54,11 +56,11 @@ type riskGround struct {
 
 // openRiskGround finds out where a command stands. Outside of any repository
 // nothing is granted, and nothing is shared.
-func openRiskGround(c *cli.Context, env Env) (*riskGround, error) {
-	g := &riskGround{dir: invoked(c).dir}
+func openRiskGround(c *cli.Context, env cmdline.Env) (*riskGround, error) {
+	g := &riskGround{dir: cmdline.Invoked(c).Dir}
 	request := policy.LawRequest{
 		Place:     repository.Request{Home: env.Getenv("HOME"), TempDir: env.Getenv("TMPDIR"), Linked: c.Bool("worktree")},
-		UserRules: env.userRules(),
+		UserRules: userRules(env),
 	}
 	p, err := openPlace(c, env)
 	var none *git.NotRepoError
@@ -81,13 +83,13 @@ func openRiskGround(c *cli.Context, env Env) (*riskGround, error) {
 // refusedRules is refused for a file of rules that cannot be used.
 func refusedRules(err error) error {
 	if of := (*policy.RulesError)(nil); errors.As(err, &of) {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	return err
 }
 
 // userRules is the file of the user's own rules; empty where there can be none.
-func (env Env) userRules() string { return policy.UserRules(config.Lookup(env.Getenv)) }
+func userRules(env cmdline.Env) string { return policy.UserRules(config.Lookup(env.Getenv)) }
 
 // riskBase is the commit whose AGENTS.md counts; empty where the repository
 // has none yet.
@@ -100,7 +102,7 @@ func (p *place) riskBase(c *cli.Context) (git.Hash, error) {
 	var not *git.RevError
 	switch {
 	case errors.As(err, &not) && c.IsSet("base"):
-		return "", usagef("%s: --base %v", commandPath(invoked(c).path), not)
+		return "", exit.Usagef("%s: --base %v", cmdline.Path(cmdline.Invoked(c).Path), not)
 	case errors.As(err, &not):
 		return "", nil
 	}

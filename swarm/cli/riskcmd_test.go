@@ -10,6 +10,7 @@ import (
 
 	"agentswarm/risk"
 	"agentswarm/risk/repository"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/policy"
 )
 
@@ -94,7 +95,7 @@ func TestJudgedText(t *testing.T) {
 		`{"other":1}`:                                         `{"other":1}`,
 		`"words"`:                                             "words",
 		``:                                                    "something it does not name",
-		`{"command":"` + strings.Repeat("é", 4000) + `"}`: strings.Repeat("é", wantsWidth-1) + "…",
+		`{"command":"` + strings.Repeat("é", 4000) + `"}`: strings.Repeat("é", cmdline.WantsWidth-1) + "…",
 	} {
 		if got := judgedText(json.RawMessage(give)); got != want {
 			t.Errorf("judgedText(%s) = %q, want %q", give, got, want)

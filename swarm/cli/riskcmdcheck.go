@@ -10,12 +10,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/boundedline"
+	"agentswarm/internal/termtext"
 	"agentswarm/risk"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/hook"
 	"agentswarm/swarm/policy"
 )
 
-func newRiskCheckCommand(env Env) *cli.Command {
+func newRiskCheckCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "judge actions listed on standard input",
@@ -57,23 +60,23 @@ func newRiskAnswer(r policy.Ruling) riskAnswer {
 	return a
 }
 
-func riskCheckAction(c *cli.Context, env Env) error {
-	args, err := arguments(c, 1, 1)
+func riskCheckAction(c *cli.Context, env cmdline.Env) error {
+	args, err := cmdline.Arguments(c, 1, 1)
 	if err != nil {
 		return err
 	}
 	if args[0] != "-" {
-		return usagef("risk check: takes only -, standard input, but got %s", quoted(args[0]))
+		return exit.Usagef("risk check: takes only -, standard input, but got %s", cmdline.Quoted(args[0]))
 	}
 	g, err := openRiskGround(c, env)
 	if err != nil {
 		return err
 	}
 	if g.nowhere {
-		fmt.Fprintf(env.Stderr, "%s: %s is in no git repository: nothing is granted there\n", program, Printable(g.dir))
+		fmt.Fprintf(env.Stderr, "%s: %s is in no git repository: nothing is granted there\n", cmdline.Program, termtext.Line(g.dir))
 	}
 	out := bufio.NewWriterSize(env.Stdout, 64<<10)
-	err = g.check(env.input(), out)
+	err = g.check(cmdline.Input(env), out)
 	return errors.Join(err, out.Flush())
 }
 
@@ -97,7 +100,7 @@ func (g *riskGround) check(in io.Reader, out *bufio.Writer) error {
 		}
 		if err != nil {
 			answer = riskAnswer{
-				Tier: risk.Destructive, Verdict: risk.Ask, Opaque: true, Rules: []string{}, Error: oneLine(err),
+				Tier: risk.Destructive, Verdict: risk.Ask, Opaque: true, Rules: []string{}, Error: cmdline.OneLine(err),
 			}
 		}
 		if err := enc.Encode(answer); err != nil {

@@ -7,18 +7,22 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/risk"
 	"agentswarm/risk/verb"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/policy"
 )
 
-func newRiskExplainCommand(env Env) *cli.Command {
+func newRiskExplainCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
 		Usage:     "print the decision on a command, and why",
 		ArgsUsage: "COMMAND",
-		Flags:     []cli.Flag{riskWorktreeFlag(), riskBaseFlag(), jsonFlag()},
+		Flags:     []cli.Flag{riskWorktreeFlag(), riskBaseFlag(), cmdline.JSONFlag()},
 		Description: `Judges a text for a shell as if an agent asked for it here, in this folder, and
 prints its tier, the verdict, and each part above SAFE with the rule that found
 it and the grant that it proceeds by, or why the grants of its kind do not hold.
@@ -33,13 +37,13 @@ Examples:
 	}
 }
 
-func riskExplainAction(c *cli.Context, env Env) error {
-	args, err := arguments(c, 1, -1)
+func riskExplainAction(c *cli.Context, env cmdline.Env) error {
+	args, err := cmdline.Arguments(c, 1, -1)
 	if err != nil {
 		return err
 	}
 	if len(args) > 1 {
-		return usagef("risk explain: takes a command as one word; put it into quotes")
+		return exit.Usagef("risk explain: takes a command as one word; put it into quotes")
 	}
 	g, err := openRiskGround(c, env)
 	if err != nil {
@@ -47,7 +51,7 @@ func riskExplainAction(c *cli.Context, env Env) error {
 	}
 	r := g.judge(&ask.Action{Command: args[0]})
 	if c.Bool("json") {
-		return printJSON(env.Stdout, g.explained(args[0], r))
+		return cmdline.PrintJSON(env.Stdout, g.explained(args[0], r))
 	}
 	return g.printExplained(env, args[0], r)
 }
@@ -147,7 +151,7 @@ func (g *riskGround) explained(command string, r policy.Ruling) riskExplainedObj
 
 // printExplained prints a ruling for people: what holds for all of it, then its
 // parts, one a line.
-func (g *riskGround) printExplained(env Env, command string, r policy.Ruling) error {
+func (g *riskGround) printExplained(env cmdline.Env, command string, r policy.Ruling) error {
 	a := newRiskAnswer(r)
 	rows := [][2]string{
 		{"tier", a.Tier.String()}, {"verdict", a.Verdict.String()}, {"why", r.Decision.Reason}, {"instead", r.Decision.Instead},
@@ -163,7 +167,7 @@ func (g *riskGround) printExplained(env Env, command string, r policy.Ruling) er
 			if text == "" {
 				continue
 			}
-			if _, err := fmt.Fprintf(env.Stdout, "%-8s %s\n", row[0], Printable(text)); err != nil {
+			if _, err := fmt.Fprintf(env.Stdout, "%-8s %s\n", row[0], termtext.Line(text)); err != nil {
 				return err
 			}
 		}
@@ -171,7 +175,7 @@ func (g *riskGround) printExplained(env Env, command string, r policy.Ruling) er
 	if len(r.Parts) == 0 {
 		return nil
 	}
-	t := &Table{Columns: []Column{
+	t := &terminal.Table{Columns: []terminal.Column{
 		{Title: "PART", Flex: true}, {Title: "TIER"}, {Title: "RULE"}, {Title: "BECOMES", Flex: true}, {Title: "WHY", Flex: true},
 	}}
 	for i := range r.Parts {
@@ -185,7 +189,7 @@ func (g *riskGround) printExplained(env Env, command string, r policy.Ruling) er
 	if _, err := fmt.Fprintln(env.Stdout); err != nil {
 		return err
 	}
-	width, _ := detect(env.Stdout, env.Getenv).Size()
+	width, _ := terminal.Detect(env.Stdout, env.Getenv).Size()
 	return t.Print(env.Stdout, width)
 }
 

@@ -5,16 +5,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/risk/repository"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/policy"
 	"agentswarm/worktree/git"
 )
 
-func newRiskGrantsCommand(env Env) *cli.Command {
+func newRiskGrantsCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "grants",
 		Usage: "list grants of AGENTS.md, and items that grant nothing",
-		Flags: []cli.Flag{riskBaseFlag(), jsonFlag()},
+		Flags: []cli.Flag{riskBaseFlag(), cmdline.JSONFlag()},
 		Description: `Lists the items under "## Pre-Authorized Actions" in AGENTS.md of the commit that
 a run here would start from, each with its effect. The effects are granted, forbidden,
 void (it is not understood and grants nothing), suspended (an item that forbids is not
@@ -35,8 +38,8 @@ type riskGrantsObject struct {
 	*policy.GrantList
 }
 
-func riskGrantsAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func riskGrantsAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	p, err := openPlace(c, env)
@@ -53,18 +56,18 @@ func riskGrantsAction(c *cli.Context, env Env) error {
 	}
 	o := &riskGrantsObject{Schema: "swarm.riskgrants/1", Base: string(base), GrantList: list}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	}
 	return o.print(env)
 }
 
-func (o *riskGrantsObject) print(env Env) error {
+func (o *riskGrantsObject) print(env cmdline.Env) error {
 	if len(o.Items) > 0 {
-		t := &Table{Columns: []Column{{Title: "WHERE", Flex: true}, {Title: "ITEM", Flex: true}, {Title: "STATUS"}, {Title: "WHY", Flex: true}}}
+		t := &terminal.Table{Columns: []terminal.Column{{Title: "WHERE", Flex: true}, {Title: "ITEM", Flex: true}, {Title: "STATUS"}, {Title: "WHY", Flex: true}}}
 		for _, item := range o.Items {
 			t.Row(item.Where, item.Text, string(item.Status), item.Why)
 		}
-		width, _ := detect(env.Stdout, env.Getenv).Size()
+		width, _ := terminal.Detect(env.Stdout, env.Getenv).Size()
 		if err := t.Print(env.Stdout, width); err != nil {
 			return err
 		}
@@ -79,7 +82,7 @@ func (o *riskGrantsObject) print(env Env) error {
 		fmt.Fprintf(env.Stderr, "%s of the work tree says other things than that of commit %s, which counts\n", repository.AgentsFile, base)
 	}
 	for _, s := range o.Suspended {
-		fmt.Fprintf(env.Stderr, "nothing is granted: %s: %s\n", Printable(s.File), Printable(s.Why))
+		fmt.Fprintf(env.Stderr, "nothing is granted: %s: %s\n", termtext.Line(s.File), termtext.Line(s.Why))
 	}
 	return nil
 }

@@ -8,18 +8,21 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/policy"
 )
 
-func newRiskLogCommand(env Env) *cli.Command {
+func newRiskLogCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "log",
 		Usage:     "list decisions about actions of a run's agents",
 		ArgsUsage: "[RUN | AGENT]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "unknown", Usage: "list programs without a rule that agents ran, with a rule for each"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Lists the decisions about actions above SAFE as the run recorded them, oldest first:
 the time, the agent, the tier, the verdict, and who decided. With an AGENT it lists
@@ -45,10 +48,10 @@ type riskLogObject struct {
 	Decisions []json.RawMessage `json:"decisions"`
 }
 
-func riskLogAction(c *cli.Context, env Env) error {
-	args, err := arguments(c, 0, 1)
+func riskLogAction(c *cli.Context, env cmdline.Env) error {
+	args, err := cmdline.Arguments(c, 0, 1)
 	if err == nil {
-		err = noneEmpty(args)
+		err = cmdline.NoneEmpty(args)
 	}
 	if err != nil {
 		return err
@@ -59,7 +62,7 @@ func riskLogAction(c *cli.Context, env Env) error {
 	}
 	at, err := p.State.Resolve(strings.Join(args, ""))
 	if err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	if c.Bool("unknown") {
 		programs, err := policy.ReadUnknown(at, p.sayDamaged(at.Run.UnknownLog()))
@@ -73,13 +76,13 @@ func riskLogAction(c *cli.Context, env Env) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, newRiskLogObject(at.Run.ID, all))
+		return cmdline.PrintJSON(env.Stdout, newRiskLogObject(at.Run.ID, all))
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintf(env.Stderr, "run %s: no decision is on record\n", at.Run.ID)
 		return err
 	}
-	width, _ := detect(env.Stdout, env.Getenv).Size()
+	width, _ := terminal.Detect(env.Stdout, env.Getenv).Size()
 	return riskLogTable(all).Print(env.Stdout, width)
 }
 
@@ -94,12 +97,12 @@ func newRiskLogObject(run string, all []policy.Logged) riskLogObject {
 // sayDamaged warns of a line of a record that cannot be read.
 func (p *place) sayDamaged(file string) func(line int, err error) {
 	return func(line int, err error) {
-		fmt.Fprintf(p.env.Stderr, "%s: %s: line %d: %s\n", program, Printable(file), line, Printable(oneLine(err)))
+		fmt.Fprintf(p.Env.Stderr, "%s: %s: line %d: %s\n", cmdline.Program, termtext.Line(file), line, termtext.Line(cmdline.OneLine(err)))
 	}
 }
 
-func riskLogTable(all []policy.Logged) *Table {
-	t := &Table{Columns: []Column{
+func riskLogTable(all []policy.Logged) *terminal.Table {
+	t := &terminal.Table{Columns: []terminal.Column{
 		{Title: "TIME"}, {Title: "AGENT"}, {Title: "TIER"}, {Title: "VERDICT"}, {Title: "BY"}, {Title: "ACTION", Flex: true},
 	}}
 	for _, d := range all {
@@ -112,10 +115,10 @@ func riskLogTable(all []policy.Logged) *Table {
 func judgedText(action json.RawMessage) string {
 	var a ask.Action
 	if json.Unmarshal(action, &a) != nil || !a.Whole() {
-		return wantsText(action)
+		return cmdline.WantsText(action)
 	}
-	text := asTyped(&a)
-	return shortenEnd(Printable(strings.ToValidUTF8(text[:min(len(text), 4*wantsWidth)], "")), wantsWidth)
+	text := cmdline.AsTyped(&a)
+	return terminal.ShortenEnd(termtext.Line(strings.ToValidUTF8(text[:min(len(text), 4*cmdline.WantsWidth)], "")), cmdline.WantsWidth)
 }
 
 // unknownObject is swarm.riskunknown/1, described in docs/json.md.
@@ -126,21 +129,21 @@ type unknownObject struct {
 }
 
 // printUnknown prints the programs without a rule that agents ran.
-func printUnknown(c *cli.Context, env Env, run string, all []*policy.UnknownProgram) error {
+func printUnknown(c *cli.Context, env cmdline.Env, run string, all []*policy.UnknownProgram) error {
 	if c.Bool("json") {
-		return printJSON(env.Stdout, unknownObject{Schema: "swarm.riskunknown/1", Run: run, Programs: all})
+		return cmdline.PrintJSON(env.Stdout, unknownObject{Schema: "swarm.riskunknown/1", Run: run, Programs: all})
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintf(env.Stderr, "run %s: no program without a rule is on record\n", run)
 		return err
 	}
-	t := &Table{Columns: []Column{
+	t := &terminal.Table{Columns: []terminal.Column{
 		{Title: "PROGRAM"}, {Title: "RUNS"}, {Title: "PROCEED"}, {Title: "ASK"}, {Title: "DENY"}, {Title: "VERBS", Flex: true}, {Title: "SETTLED BY, IN [verbs] OF risk.toml", Flex: true},
 	}}
 	for _, u := range all {
-		t.Row(Printable(u.Program), fmt.Sprint(u.Runs), fmt.Sprint(u.Proceed), fmt.Sprint(u.Ask), fmt.Sprint(u.Deny),
-			Printable(strings.Join(u.Verbs, ", ")), Printable(u.Settle))
+		t.Row(termtext.Line(u.Program), fmt.Sprint(u.Runs), fmt.Sprint(u.Proceed), fmt.Sprint(u.Ask), fmt.Sprint(u.Deny),
+			termtext.Line(strings.Join(u.Verbs, ", ")), termtext.Line(u.Settle))
 	}
-	width, _ := detect(env.Stdout, env.Getenv).Size()
+	width, _ := terminal.Detect(env.Stdout, env.Getenv).Size()
 	return t.Print(env.Stdout, width)
 }

@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/internal/fspath"
 	"agentswarm/risk/repository"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/guard"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/policy"
@@ -18,13 +19,13 @@ import (
 func (b *bench) judgeActions(ctx context.Context, self string) error {
 	j, err := policy.New(ctx, policy.Request{
 		Run: b.run, Repo: b.Repo, Trees: b.trees, Policy: b.Policy, Rung: b.sandbox.Rung, Open: b.sandbox.Settings.Off(), Snapshots: &b.snapshots,
-		Getenv: b.env.Getenv, UserRules: b.env.userRules(), SetupLayers: isolation.SetupLayers, Now: b.deps.Now,
-		Warn: func(about string, err error) { b.deps.Warn(about + ": " + oneLine(err)) },
+		Getenv: b.Env.Getenv, UserRules: userRules(b.Env), SetupLayers: isolation.SetupLayers, Now: b.deps.Now,
+		Warn: func(about string, err error) { b.deps.Warn(about + ": " + cmdline.OneLine(err)) },
 	})
 	if err != nil {
 		return refusedRules(err)
 	}
-	b.deps.Judge, b.deps.Ears = j, ears{run: b.run, getenv: b.env.Getenv}
+	b.deps.Judge, b.deps.Ears = j, ears{run: b.run, getenv: b.Env.Getenv}
 	if b.sandbox.Rung.Namespaces() || b.sandbox.Settings.Off() {
 		return nil
 	}
@@ -32,7 +33,7 @@ func (b *bench) judgeActions(ctx context.Context, self string) error {
 	if err != nil {
 		return refusedRules(err)
 	}
-	b.sandbox.Guards, err = guard.Install(self, guard.Installed(programs, b.env.Getenv("PATH")))
+	b.sandbox.Guards, err = guard.Install(self, guard.Installed(programs, b.Env.Getenv("PATH")))
 	return err
 }
 
@@ -47,7 +48,7 @@ func (b *bench) sayGrants(ctx context.Context) error {
 	}
 	differs, err := repository.GrantsDiffer(ctx, b.Repo, policy.GrantingCommit(id.Base))
 	if differs {
-		fmt.Fprintf(b.env.Stderr, "grants: %s\n", uncommitted)
+		fmt.Fprintf(b.Env.Stderr, "grants: %s\n", uncommitted)
 	}
 	return err
 }

@@ -7,10 +7,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 )
 
-func newRmCommand(env Env) *cli.Command {
+func newRmCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
 		Usage:     "move runs to the trash",
@@ -18,7 +21,7 @@ func newRmCommand(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "also remove runs with work that did not land"},
 			&cli.BoolFlag{Name: "undo", Usage: "restore removed runs; without RUN, the last one"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Moves runs into the trash. After 7 days (trash_age of [gc]) gc deletes them and the
 refs that hold their patches; until then --undo brings them back. Merged patches
@@ -46,11 +49,11 @@ type removedRun struct {
 	Trash string `json:"trash"` // the folder it is in now
 }
 
-func rmAction(c *cli.Context, env Env) error {
+func rmAction(c *cli.Context, env cmdline.Env) error {
 	undo, least := c.Bool("undo"), 1
 	if undo {
 		if least = 0; c.Bool("force") {
-			return usagef("rm: --undo and --force exclude each other")
+			return exit.Usagef("rm: --undo and --force exclude each other")
 		}
 	}
 	addresses, err := addressArguments(c, env, least, -1)
@@ -61,10 +64,10 @@ func rmAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if err := noneEmpty(addresses); err != nil {
+	if err := cmdline.NoneEmpty(addresses); err != nil {
 		return err
 	}
-	if err := p.personal("removing runs"); err != nil {
+	if err := p.Personal("removing runs"); err != nil {
 		return err
 	}
 	if undo {
@@ -94,13 +97,13 @@ func rmAction(c *cli.Context, env Env) error {
 		o.Removed = append(o.Removed, removedRun{Run: run.ID, Trash: to})
 		if !c.Bool("json") {
 			if _, err := fmt.Fprintf(env.Stdout, "removed run %s; until %s `%s rm --undo %s` brings it back from %s\n", run.ID,
-				time.Now().Add(keep.TrashAge).Format(time.DateOnly), env.Calls, run.ID, Printable(to)); err != nil {
+				time.Now().Add(keep.TrashAge).Format(time.DateOnly), env.Calls, run.ID, termtext.Line(to)); err != nil {
 				return err
 			}
 		}
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	}
 	return nil
 }
@@ -109,24 +112,24 @@ func rmAction(c *cli.Context, env Env) error {
 func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 	a, err := p.State.Resolve(address)
 	if err != nil {
-		return nil, refused(err)
+		return nil, cmdline.Refused(err)
 	}
 	if a.Agent != "" {
-		return nil, usagef("rm: takes runs, and %q is an agent", address)
+		return nil, exit.Usagef("rm: takes runs, and %q is an agent", address)
 	}
 	v, err := p.settle(c.Context, a.Run)
 	switch {
 	case err != nil && c.Bool("force") && !a.Run.Live():
 		return a.Run, nil
 	case err != nil:
-		return nil, &UsageError{
+		return nil, &exit.UsageError{
 			Text: fmt.Sprintf("rm: %v", err), Advice: "--force moves it into the trash as it is",
 		}
 	}
 	if v.Status == store.RunRunning {
-		return nil, &UsageError{
+		return nil, &exit.UsageError{
 			Text:   fmt.Sprintf("rm: run %s is still running", a.Run.ID),
-			Advice: fmt.Sprintf("end it with `%s cancel %s`", p.env.Calls, a.Run.ID),
+			Advice: fmt.Sprintf("end it with `%s cancel %s`", p.Env.Calls, a.Run.ID),
 		}
 	}
 	if c.Bool("force") {
@@ -137,7 +140,7 @@ func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 		return nil, err
 	}
 	if loss != nil {
-		return nil, &UsageError{Text: fmt.Sprintf("rm: run %s %s", a.Run.ID, loss.Reason), Advice: loss.Advice}
+		return nil, &exit.UsageError{Text: fmt.Sprintf("rm: run %s %s", a.Run.ID, loss.Reason), Advice: loss.Advice}
 	}
 	return a.Run, nil
 }

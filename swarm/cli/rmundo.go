@@ -7,6 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 )
 
@@ -46,20 +49,20 @@ func (p *place) bringBack(c *cli.Context, names []string) error {
 		run, err := t.Restore(c.Context)
 		var busy *store.BusyError
 		if errors.Is(err, store.ErrThere) || errors.As(err, &busy) {
-			return refused(err)
+			return cmdline.Refused(err)
 		}
 		if err != nil {
 			return err
 		}
 		o.Restored = append(o.Restored, run.ID)
 		if !c.Bool("json") {
-			if _, err := fmt.Fprintf(p.env.Stdout, "run %s is back\n", run.ID); err != nil {
+			if _, err := fmt.Fprintf(p.Env.Stdout, "run %s is back\n", run.ID); err != nil {
 				return err
 			}
 		}
 	}
 	if c.Bool("json") {
-		return printJSON(p.env.Stdout, o)
+		return cmdline.PrintJSON(p.Env.Stdout, o)
 	}
 	return nil
 }
@@ -74,12 +77,12 @@ func findRemoved(trashed []store.Trashed, name string) (store.Trashed, error) {
 		}
 		ids = append(ids, t.Run)
 	}
-	e := &UsageError{Text: fmt.Sprintf("rm: no removed run %q is in the trash", name)}
-	switch near := nearest(name, ids); {
+	e := &exit.UsageError{Text: fmt.Sprintf("rm: no removed run %q is in the trash", name)}
+	switch near := cmdline.Nearest(name, ids); {
 	case near != "":
 		e.Text += ", did you mean " + near + "?"
 	case len(ids) > 0:
-		e.Advice = "removed runs: " + listed(ids, 8)
+		e.Advice = "removed runs: " + termtext.List(ids, 8)
 	}
 	return store.Trashed{}, e
 }

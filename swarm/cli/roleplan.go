@@ -13,7 +13,9 @@ import (
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/assign"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/models/catalog"
 )
@@ -35,7 +37,7 @@ func readOrders(c *cli.Context, conf *config.Config) (*roles.Orders, error) {
 	}
 	switch mode := cmp.Or(c.String("route"), "auto"); {
 	case c.IsSet("route") && c.String("route") == "", mode != "auto" && mode != "off":
-		return nil, usagef("run: --route %q: want auto or off", c.String("route"))
+		return nil, exit.Usagef("run: --route %q: want auto or off", c.String("route"))
 	default:
 		o.Route = mode == "auto"
 	}
@@ -49,14 +51,14 @@ func readOrders(c *cli.Context, conf *config.Config) (*roles.Orders, error) {
 	for _, text := range c.StringSlice("agent-model") {
 		name, model, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return nil, usagef("run: --agent-model %q: want NAME=MODEL, such as planner=openai/gpt-5", text)
+			return nil, exit.Usagef("run: --agent-model %q: want NAME=MODEL, such as planner=openai/gpt-5", text)
 		}
 		spec, err := readSpec("--agent-model", model)
 		if err != nil {
 			return nil, err
 		}
 		if _, twice := o.Models[name]; twice {
-			return nil, usagef("run: --agent-model %q: %s is given twice", text, name)
+			return nil, exit.Usagef("run: --agent-model %q: %s is given twice", text, name)
 		}
 		if o.Models == nil {
 			o.Models = map[string]roles.Spec{}
@@ -69,11 +71,11 @@ func readOrders(c *cli.Context, conf *config.Config) (*roles.Orders, error) {
 // readSpec reads a model that a flag names.
 func readSpec(flag, text string) (roles.Spec, error) {
 	if !agent.IsOption(text) {
-		return roles.Spec{}, usagef("run: %s %q: want a word without spaces that does not begin with -", flag, text)
+		return roles.Spec{}, exit.Usagef("run: %s %q: want a word without spaces that does not begin with -", flag, text)
 	}
 	spec, err := roles.ParseSpec(text)
 	if err != nil {
-		return roles.Spec{}, usagef("run: %s: %v", flag, err)
+		return roles.Spec{}, exit.Usagef("run: %s: %v", flag, err)
 	}
 	return spec, nil
 }
@@ -81,10 +83,10 @@ func readSpec(flag, text string) (roles.Spec, error) {
 // unknownRole refuses a role that there is none of.
 func unknownRole(where string, e *roles.UnknownError) error {
 	text := fmt.Sprintf("%s: %v", where, e)
-	if near := nearest(e.Name, e.Known); near != "" {
-		return usagef("%s; did you mean %q?", text, near)
+	if near := cmdline.Nearest(e.Name, e.Known); near != "" {
+		return exit.Usagef("%s; did you mean %q?", text, near)
 	}
-	return &UsageError{Text: text, Advice: "there is " + strings.Join(e.Known, ", ")}
+	return &exit.UsageError{Text: text, Advice: "there is " + strings.Join(e.Known, ", ")}
 }
 
 // planRoles finds what the models of calls are found by.
@@ -95,14 +97,14 @@ func (p *place) planRoles(c *cli.Context, pl *plan, conf *config.Config, use *co
 	}
 	if len(pl.workflow.Command) > 0 {
 		if c.IsSet("role") || c.IsSet("agent-model") || c.IsSet("route") {
-			return usagef("run: --role, --agent-model and --route are for agents; a command after -- has what stands in it")
+			return exit.Usagef("run: --role, --agent-model and --route are for agents; a command after -- has what stands in it")
 		}
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Table)) {
 		if kind := o.Table[name].Kind; kind != "" {
 			if _, err := conf.Agent(kind); err != nil {
-				return refused(conf.WrongRole(name, "kind: "+err.Error()))
+				return cmdline.Refused(conf.WrongRole(name, "kind: "+err.Error()))
 			}
 		}
 	}
@@ -164,18 +166,18 @@ func (p *place) checkRoles(pl *plan, conf *config.Config) error {
 	if o == nil {
 		return nil
 	}
-	pl.known = p.env.knownProviders(conf, o.Providers)
+	pl.known = knownProviders(p.Env, conf, o.Providers)
 	o.Lacking = pl.known.Lacking()
-	request := assign.RolesRequest{Conf: conf, Kinds: p.env.kinds().ByName(), Unknown: pl.known.Unknown, Orders: o}
+	request := assign.RolesRequest{Conf: conf, Kinds: cmdline.Kinds(p.Env).ByName(), Unknown: pl.known.Unknown, Orders: o}
 	if err := assign.CheckRoles(request, pl.config, pl.script != nil); err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	if reason := pl.known.Unknown(o.Model); reason != "" {
-		return usagef("run: --model: %s", reason)
+		return exit.Usagef("run: --model: %s", reason)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Models)) {
 		if reason := pl.known.Unknown(o.Models[name]); reason != "" {
-			return usagef("run: --agent-model %s: %s", name, reason)
+			return exit.Usagef("run: --agent-model %s: %s", name, reason)
 		}
 	}
 	return nil
@@ -183,11 +185,11 @@ func (p *place) checkRoles(pl *plan, conf *config.Config) error {
 
 // wrongRoles are the roles whose agents or providers there are not, as a run
 // would refuse them.
-func wrongRoles(env Env, conf *config.Config) []*config.Error {
+func wrongRoles(env cmdline.Env, conf *config.Config) []*config.Error {
 	configured := catalog.Configured(conf)
-	providers := env.knownProviders(conf, configured)
+	providers := knownProviders(env, conf, configured)
 	return assign.WrongRoles(assign.RolesRequest{
-		Conf: conf, Kinds: env.kinds().ByName(), Unknown: providers.Unknown,
+		Conf: conf, Kinds: cmdline.Kinds(env).ByName(), Unknown: providers.Unknown,
 		Orders: &roles.Orders{Providers: configured, Lacking: providers.Lacking()},
 	})
 }
@@ -195,10 +197,10 @@ func wrongRoles(env Env, conf *config.Config) []*config.Error {
 // refusedRole refuses a call that cannot have the settings of its role.
 func refusedRole(err error) error {
 	if of := (*fanout.TaskError)(nil); errors.As(err, &of) {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	if unknown, mistyped := errors.AsType[*roles.UnknownError](err); mistyped {
 		return unknownRole("run", unknown)
 	}
-	return usagef("run: %v", err)
+	return exit.Usagef("run: %v", err)
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/roles"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/task"
@@ -16,7 +18,7 @@ import (
 // them, and which model reviews its patches.
 func (p *place) sayRoutes(pl *plan) {
 	p.sayRouted(pl)
-	o, kinds := pl.config.Roles, p.env.kinds().ByName()
+	o, kinds := pl.config.Roles, cmdline.Kinds(p.Env).ByName()
 	if o == nil || len(o.Table)+len(o.Models) == 0 {
 		return
 	}
@@ -30,7 +32,7 @@ func (p *place) sayRoutes(pl *plan) {
 	if len(by) > 0 {
 		// On a line of its own: it is of that role by name, and --route off does not
 		// leave it.
-		fmt.Fprintf(p.env.Stderr, "reviews: by %s (%s)\n", reviewer.Role, Printable(listed(by, 3)))
+		fmt.Fprintf(p.Env.Stderr, "reviews: by %s (%s)\n", reviewer.Role, termtext.Line(termtext.List(by, 3)))
 	}
 }
 
@@ -64,7 +66,7 @@ func (p *place) sayRouted(pl *plan) {
 		parts = append(parts, "subjects of commits to "+namerShown(o))
 	}
 	if len(parts) > 0 {
-		fmt.Fprintf(p.env.Stderr, "routing: %s; --route off leaves it\n", Printable(strings.Join(parts, ", ")))
+		fmt.Fprintf(p.Env.Stderr, "routing: %s; --route off leaves it\n", termtext.Line(strings.Join(parts, ", ")))
 	}
 }
 
@@ -91,7 +93,7 @@ func routed(table roles.Table, found []*roles.Resolved) (parts []string) {
 		}
 	}
 	for _, w := range order {
-		parts = append(parts, fmt.Sprintf("%s (%s) to %s", Count(counts[w], "agent", "agents"), w.why, roleShown(table, w.role)))
+		parts = append(parts, fmt.Sprintf("%s (%s) to %s", termtext.Count(counts[w], "agent", "agents"), w.why, roleShown(table, w.role)))
 	}
 	return parts
 }
@@ -133,17 +135,17 @@ func sayUnused(w io.Writer, o *roles.Orders, used []string) {
 		default:
 			text = "--agent-model " + name + ": " + whyUnused(o, name)
 		}
-		fmt.Fprintln(w, "not used: "+Printable(text))
+		fmt.Fprintln(w, "not used: "+termtext.Line(text))
 	}
 	if _, there := o.Table[o.Role]; o.Role != "" && o.Role != roles.Default && !there && slices.Contains(used, roles.NamedRole) {
-		fmt.Fprintf(w, "role %s: nothing is configured for it, so it is that of default\n", Printable(o.Role))
+		fmt.Fprintf(w, "role %s: nothing is configured for it, so it is that of default\n", termtext.Line(o.Role))
 	}
 }
 
 // whyUnused says what may be wrong with a name that nothing has.
 func whyUnused(o *roles.Orders, name string) string {
 	known := append(o.Table.Names(), "planner", "implementer", "reviewer")
-	if near := nearest(name, known); near != "" && !slices.Contains(known, name) {
+	if near := cmdline.Nearest(name, known); near != "" && !slices.Contains(known, name) {
 		return fmt.Sprintf("no stage, type or role of the run is called so; did you mean %s?", near)
 	}
 	return "it decides the model of no agent of the run"

@@ -10,16 +10,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/roles"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/models/catalog"
 )
 
-func newRolesCommand(env Env) *cli.Command {
+func newRolesCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "roles",
 		Usage: "list roles and the model of each",
-		Flags: []cli.Flag{jsonFlag()},
+		Flags: []cli.Flag{cmdline.JSONFlag()},
 		Description: `Lists the roles of calls: the model of each and its source, the agent that runs it,
 the known price, and the fallbacks. For a role without a configured model, it
 suggests models by price: of those that swarm models listed last, and that you have
@@ -74,8 +77,8 @@ type suggestionObject struct {
 	Price roles.Price `json:"price"`
 }
 
-func rolesAction(c *cli.Context, env Env) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+func rolesAction(c *cli.Context, env cmdline.Env) error {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	conf, err := configAnywhere(c, env)
@@ -90,21 +93,21 @@ func rolesAction(c *cli.Context, env Env) error {
 		env: env, conf: conf, prices: known.With(conf.Prices()),
 		orders: &roles.Orders{Table: conf.Roles(), Providers: catalog.Configured(conf)},
 	}
-	r.known = env.knownProviders(conf, r.orders.Providers)
+	r.known = knownProviders(env, conf, r.orders.Providers)
 	r.orders.Lacking = r.known.Lacking()
 	o, err := r.list()
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	}
 	return o.print(env.Stdout)
 }
 
 // roleLister finds what roles come to.
 type roleLister struct {
-	env    Env
+	env    cmdline.Env
 	conf   *config.Config
 	prices *roles.Prices
 	orders *roles.Orders
@@ -191,7 +194,7 @@ func whyModel(name string, found *roles.Resolved) string {
 
 // problem says what would keep a run from using a role; empty: nothing known.
 func (r *roleLister) problem(role roles.Role, found *roles.Resolved, agentErr error) string {
-	known := r.env.kinds().ByName()
+	known := cmdline.Kinds(r.env).ByName()
 	for _, spec := range append([]roles.Spec{found.Model}, found.Fallbacks...) {
 		if reason := r.known.Unknown(spec); reason != "" {
 			return reason
@@ -276,7 +279,7 @@ func offerText(o catalog.Offer) string {
 	if o.Source == "" {
 		return "as configured"
 	}
-	return fmt.Sprintf("listed by %s %s", o.Source, Ago(time.Now(), o.Asked))
+	return fmt.Sprintf("listed by %s %s", o.Source, termtext.Ago(time.Now(), o.Asked))
 }
 
 // reached tells which models the agent of default can be told.
@@ -285,7 +288,7 @@ func (r *roleLister) reached() func(roles.Spec) bool {
 	if err != nil {
 		return func(roles.Spec) bool { return false }
 	}
-	kind, driven := r.env.kinds().ByName()[a.Kind.String()]
+	kind, driven := cmdline.Kinds(r.env).ByName()[a.Kind.String()]
 	return func(s roles.Spec) bool {
 		_, err := kind.Tell(s, r.orders)
 		return driven && err == nil
@@ -302,9 +305,9 @@ func priceText(p *roles.Price) string {
 
 // print shows the roles to a person.
 func (o *rolesObject) print(w io.Writer) error {
-	t := Table{Columns: []Column{{Title: "ROLE"}, {Title: "MODEL"}, {Title: "AGENT"}, {Title: "PRICE PER MTOK"}, {Title: "WHY"}}}
+	t := terminal.Table{Columns: []terminal.Column{{Title: "ROLE"}, {Title: "MODEL"}, {Title: "AGENT"}, {Title: "PRICE PER MTOK"}, {Title: "WHY"}}}
 	var notes []string
-	note := func(format string, args ...any) { notes = append(notes, Printable(fmt.Sprintf(format, args...))) }
+	note := func(format string, args ...any) { notes = append(notes, termtext.Line(fmt.Sprintf(format, args...))) }
 	for _, r := range o.Roles {
 		why := r.Why
 		if r.Configured {
@@ -322,7 +325,7 @@ func (o *rolesObject) print(w io.Writer) error {
 		note("suggestion: %s = %q (%s; %s)", s.Role, s.Model, priceText(&s.Price), s.Why)
 	}
 	if len(o.Unlisted) > 0 {
-		note("suggestions name listed models only; the models of %s are not listed yet: `%s models` lists them", strings.Join(o.Unlisted, ", "), program)
+		note("suggestions name listed models only; the models of %s are not listed yet: `%s models` lists them", strings.Join(o.Unlisted, ", "), cmdline.Program)
 	}
 	if err := t.Print(w, 0); err != nil || len(notes) == 0 {
 		return err

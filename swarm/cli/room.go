@@ -16,7 +16,7 @@ func (p *place) room(_ context.Context, pl *plan) error { return p.CheckSpace(pl
 // watchDisk watches the file systems of the state, of temporary files and of the
 // repository while agents work. The function that it returns ends the watch.
 func (b *bench) watchDisk(ctx context.Context, c engine.Config, agents diskwatch.Agents) (end func()) {
-	temp := b.env.Getenv("TMPDIR")
+	temp := b.Env.Getenv("TMPDIR")
 	if temp == "" {
 		temp = os.TempDir()
 	}

@@ -9,11 +9,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 )
 
-func newRunCommand(env Env) *cli.Command {
+func newRunCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own workspace",
@@ -80,15 +83,15 @@ func runFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return after the start; the run continues without this terminal"},
 		&cli.BoolFlag{Name: "watch", Usage: "open the view of watch; leaving it does not stop the run"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only questions and the result"},
-		jsonFlag(),
+		cmdline.JSONFlag(),
 		yesFlag(),
 		anywayFlag(),
 		&cli.BoolFlag{Name: "trust", Usage: "approve the commands of this repository's configuration"},
 	}
 }
 
-func runAction(c *cli.Context, env Env) error {
-	env.quiet = c.Bool("quiet")
+func runAction(c *cli.Context, env cmdline.Env) error {
+	env.Quiet = c.Bool("quiet")
 	report, err := openReport(env)
 	if err != nil {
 		return err
@@ -97,15 +100,15 @@ func runAction(c *cli.Context, env Env) error {
 	return errors.Join(err, report.say("", err))
 }
 
-func runHere(c *cli.Context, env Env, report *report) error {
-	first := sign(env.Stderr, detect(env.Stderr, env.Getenv), "preparing the run…")
+func runHere(c *cli.Context, env cmdline.Env, report *report) error {
+	first := sign(env.Stderr, terminal.Detect(env.Stderr, env.Getenv), "preparing the run…")
 	defer first.clear()
 	env.Stderr = first
 	p, err := openPlace(c, env)
 	if err != nil {
 		return err
 	}
-	p.keep()
+	p.Keep()
 	pl, err := p.newPlan(c)
 	if err != nil {
 		return err
@@ -120,7 +123,7 @@ func runHere(c *cli.Context, env Env, report *report) error {
 		return err
 	}
 	if pl.merge {
-		if err := p.personal("merging"); err != nil {
+		if err := p.Personal("merging"); err != nil {
 			return err
 		}
 	}
@@ -196,7 +199,7 @@ func (e *TrustError) Hint() string {
 }
 
 // ExitCode is that of a missing approval.
-func (e *TrustError) ExitCode() int { return int(CodeApproval) }
+func (e *TrustError) ExitCode() int { return int(exit.Approval) }
 
 // approve asks for the approvals that are missing: by --trust, or on a
 // terminal. Nothing is run and nothing is stored without one.
@@ -205,23 +208,23 @@ func (p *place) approve(needs []config.Item, trust bool) error {
 		return nil
 	}
 	// An agent may read what the user would be asked about, and say nothing.
-	if err := p.personal("approving commands"); err != nil {
+	if err := p.Personal("approving commands"); err != nil {
 		return err
 	}
 	store := p.Trust()
 	if trust {
 		return store.Approve(needs)
 	}
-	in, isFile := p.env.Stdin.(interface{ Fd() uintptr })
-	out := detect(p.env.Stderr, p.env.Getenv)
-	if !isFile || !out.TTY || !isTerminal(in.Fd()) {
+	in, isFile := p.Env.Stdin.(interface{ Fd() uintptr })
+	out := terminal.Detect(p.Env.Stderr, p.Env.Getenv)
+	if !isFile || !out.TTY || !cmdline.IsTerminal(in.Fd()) {
 		return &TrustError{Items: needs}
 	}
-	fmt.Fprintln(p.env.Stderr, "This repository brings commands that swarm would run:")
+	fmt.Fprintln(p.Env.Stderr, "This repository brings commands that swarm would run:")
 	for _, item := range needs {
-		fmt.Fprintf(p.env.Stderr, "\n%s", item)
+		fmt.Fprintf(p.Env.Stderr, "\n%s", item)
 	}
-	yes, err := p.env.askYes("\nRun them, now and later as long as they stay the same?")
+	yes, err := askYes(p.Env, "\nRun them, now and later as long as they stay the same?")
 	if err != nil {
 		return err
 	}
@@ -248,7 +251,7 @@ func (p *place) sayBase(pl *plan) {
 			parts = append(parts, fmt.Sprintf("%d %s", d.n, d.what))
 		}
 	}
-	fmt.Fprintf(p.env.Stderr, "base: HEAD %s, without your uncommitted changes (%s); --with-changes includes them\n",
+	fmt.Fprintf(p.Env.Stderr, "base: HEAD %s, without your uncommitted changes (%s); --with-changes includes them\n",
 		git10(pl.base.Commit), strings.Join(parts, ", "))
 }
 

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/hook"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/runhook"
@@ -17,8 +20,8 @@ import (
 // runHooks are the commands of [hooks] for this run.
 func (b *bench) runHooks(c engine.Config) *runhook.Hooks {
 	return &runhook.Hooks{
-		Config: c, Run: b.run, Base: b.owner.View().Identity.Base.Commit, Dir: b.Root(), Repository: readable(b.Root()),
-		Launcher: isolation.Launcher(b.deps.Launcher.Binary, box.None), Environ: ownEnviron(b.env.Environ), Complaint: lastWords,
+		Config: c, Run: b.run, Base: b.owner.View().Identity.Base.Commit, Dir: b.Root(), Repository: cmdline.Readable(b.Root()),
+		Launcher: isolation.Launcher(b.deps.Launcher.Binary, box.None), Environ: ownEnviron(b.Env.Environ), Complaint: lastWords,
 	}
 }
 
@@ -27,16 +30,16 @@ func (b *bench) runHooks(c engine.Config) *runhook.Hooks {
 func (b *bench) startHook(ctx context.Context, c engine.Config, fresh bool) error {
 	note, refused := b.runHooks(c).StartRun(ctx)
 	if note != "" {
-		b.deps.Warn(string(hook.RunStart) + ": " + Printable(note))
+		b.deps.Warn(string(hook.RunStart) + ": " + termtext.Line(note))
 	}
 	if refused == nil {
 		return nil
 	}
 	if hooked, ok := errors.AsType[*runhook.Error](refused); ok {
 		if hooked.Veto {
-			hooked.Reason = Printable(hooked.Reason)
+			hooked.Reason = termtext.Line(hooked.Reason)
 		}
-		refused = &ExitError{Code: CodeApproval, Err: hooked}
+		refused = &exit.Error{Code: exit.Approval, Err: hooked}
 	}
 	err := errors.Join(b.trees.Close(), b.owner.Close())
 	if fresh {
@@ -56,6 +59,6 @@ func (b *bench) endHook(ctx context.Context, c engine.Config, v *store.View) {
 	case err != nil:
 		b.deps.Warn(fmt.Sprintf("%s: %v", hook.RunEnd, err))
 	case note != "":
-		b.deps.Warn(string(hook.RunEnd) + ": " + Printable(note))
+		b.deps.Warn(string(hook.RunEnd) + ": " + termtext.Line(note))
 	}
 }

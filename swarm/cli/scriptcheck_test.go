@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/script"
@@ -118,7 +119,7 @@ func TestScriptCheckOwnCommand(t *testing.T) {
 	s := newStage(t, "a", "1\n")
 	s.use(engine.Config{})
 	if !s.bench.sandbox.Walled() {
-		t.Skip("there are no walls here: " + oneLine(s.bench.sandbox.Why))
+		t.Skip("there are no walls here: " + cmdline.OneLine(s.bench.sandbox.Why))
 	}
 	ran := filepath.Join(s.home, "ran")
 	got, err := s.tools.Check(t.Context(), workflow.CheckRequest{

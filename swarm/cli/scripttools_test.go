@@ -15,6 +15,7 @@ import (
 
 	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/script"
@@ -148,8 +149,8 @@ func (s *stage) open(base string, config engine.Config) {
 	self, err := os.Executable()
 	s.ok(err)
 	state := filepath.Join(s.home, "state")
-	s.place, err = placeAt(s.Context(), Env{
-		Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Dir: s.root, Self: self, Environ: s.environ(), Calls: program,
+	s.place, err = placeAt(s.Context(), cmdline.Env{
+		Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Dir: s.root, Self: self, Environ: s.environ(), Calls: cmdline.Program,
 		Getenv: func(name string) string {
 			if name == "SWARM_STATE_DIR" {
 				return state

@@ -9,6 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/selector"
@@ -34,7 +37,7 @@ type selection struct {
 
 // openSelection opens the place of a command whose arguments, from least to
 // most of them, are addresses, and resolves them.
-func openSelection(c *cli.Context, env Env, least, most int) (*place, *selection, error) {
+func openSelection(c *cli.Context, env cmdline.Env, least, most int) (*place, *selection, error) {
 	by := readSelector(c)
 	if !by.Empty() {
 		least = 0 // a selector names agents, too
@@ -65,7 +68,7 @@ func openSelection(c *cli.Context, env Env, least, most int) (*place, *selection
 func (p *place) selectRun(ctx context.Context, addresses []string) (*selection, error) {
 	s, err := p.selectAttempts(ctx, addresses)
 	if err == nil && s.earlier {
-		return nil, usagef("an earlier attempt or a copy is named; only diff, show, merge and apply take one")
+		return nil, exit.Usagef("an earlier attempt or a copy is named; only diff, show, merge and apply take one")
 	}
 	return s, err
 }
@@ -73,7 +76,7 @@ func (p *place) selectRun(ctx context.Context, addresses []string) (*selection, 
 // selectAttempts resolves addresses, which must all be of one run. No address is
 // the latest run. A run whose owner died is put in order first.
 func (p *place) selectAttempts(ctx context.Context, addresses []string) (*selection, error) {
-	if err := noneEmpty(addresses); err != nil {
+	if err := cmdline.NoneEmpty(addresses); err != nil {
 		return nil, err
 	}
 	s := &selection{addressed: len(addresses)}
@@ -84,10 +87,10 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 	for _, text := range addresses {
 		a, which, err := patch.ResolveModule(p.State, text)
 		if err != nil {
-			return nil, refused(err)
+			return nil, cmdline.Refused(err)
 		}
 		if s.run != nil && s.run.ID != a.Run.ID {
-			return nil, usagef("%s is of run %s and %q of run %s: name agents of one run at a time",
+			return nil, exit.Usagef("%s is of run %s and %q of run %s: name agents of one run at a time",
 				addresses[0], s.run.ID, text, a.Run.ID)
 		}
 		s.run = a.Run
@@ -104,7 +107,7 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 	for _, w := range named {
 		agent := s.view.Agent(w.Agent)
 		if agent == nil {
-			return nil, usagef("run %s has no agent %s", s.run.ID, w.Agent)
+			return nil, exit.Usagef("run %s has no agent %s", s.run.ID, w.Agent)
 		}
 		then, err := p.patches().At(ctx, s.run, agent, w)
 		if err != nil {
@@ -117,15 +120,6 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 		s.named = append(s.named, then)
 	}
 	return s, nil
-}
-
-// noneEmpty refuses an empty word, such as a variable of the user's that was
-// not set: it is not meant to be the latest run.
-func noneEmpty(addresses []string) error {
-	if slices.Contains(addresses, "") {
-		return usagef("an address is empty; name a run or an agent, or give none for the latest run")
-	}
-	return nil
 }
 
 // agents are the named ones, else all of the run.
@@ -147,15 +141,15 @@ func (s *selection) one(verb string) (*store.Agent, error) {
 		return agents[0], nil
 	}
 	if len(s.view.Agents) == 0 {
-		return nil, usagef("%s: run %s has no agents; `%s status %s` tells of the run", verb, s.run.ID, program, s.run.ID)
+		return nil, exit.Usagef("%s: run %s has no agents; `%s status %s` tells of the run", verb, s.run.ID, cmdline.Program, s.run.ID)
 	}
-	return nil, usagef("%s: run %s has %s; name one, such as %s/%s",
-		verb, s.run.ID, Count(len(s.view.Agents), "agent", "agents"), s.run.ID, "a1")
+	return nil, exit.Usagef("%s: run %s has %s; name one, such as %s/%s",
+		verb, s.run.ID, termtext.Count(len(s.view.Agents), "agent", "agents"), s.run.ID, "a1")
 }
 
 // own takes a run for a command that changes its record.
 func (p *place) own(ctx context.Context, run *store.Run) (*store.Owner, error) {
-	if err := p.personal("changing a run"); err != nil {
+	if err := p.Personal("changing a run"); err != nil {
 		return nil, err
 	}
 	owner, err := run.Own(ctx)
@@ -169,9 +163,9 @@ func (p *place) own(ctx context.Context, run *store.Run) (*store.Owner, error) {
 // inUse refuses a command because another process owns the run: the process that
 // runs its agents or, when all of them have ended, a command such as a merge.
 func (p *place) inUse(run *store.Run) error {
-	refused := &UsageError{
+	refused := &exit.UsageError{
 		Text:   fmt.Sprintf("run %s is still running", run.ID),
-		Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.env.Calls, run.ID),
+		Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.Env.Calls, run.ID),
 	}
 	if v, err := run.View(); err == nil && v.Status != store.RunRunning {
 		refused.Text = fmt.Sprintf("another command of run %s is running", run.ID)

@@ -8,6 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/selector"
 	"agentswarm/swarm/store"
@@ -44,12 +47,12 @@ const fromInput = "-"
 
 // addressArguments are the arguments of a command that takes from least to most
 // addresses.
-func addressArguments(c *cli.Context, env Env, least, most int) ([]string, error) {
+func addressArguments(c *cli.Context, env cmdline.Env, least, most int) ([]string, error) {
 	args := c.Args().Slice()
 	if most == 1 || !slices.Contains(args, fromInput) {
-		return arguments(c, least, most)
+		return cmdline.Arguments(c, least, most)
 	}
-	return inputAddresses(c.Command.Name, env.input(), args)
+	return inputAddresses(c.Command.Name, cmdline.Input(env), args)
 }
 
 // inputAddresses replaces the address - by the words on standard input, so that
@@ -60,14 +63,14 @@ func inputAddresses(verb string, stdin io.Reader, args []string) ([]string, erro
 		return args, nil
 	}
 	if slices.Contains(args[at+1:], fromInput) {
-		return nil, usagef("%s: %s is given twice", verb, fromInput)
+		return nil, exit.Usagef("%s: %s is given twice", verb, fromInput)
 	}
 	text, err := io.ReadAll(io.LimitReader(stdin, maxAddresses+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read standard input: %w", err)
 	case len(text) > maxAddresses:
-		return nil, usagef("%s: standard input is longer than %s", verb, Bytes(maxAddresses))
+		return nil, exit.Usagef("%s: standard input is longer than %s", verb, termtext.Bytes(maxAddresses))
 	}
 	words := strings.Fields(string(text))
 	if args = slices.Concat(args[:at], words, args[at+1:]); len(args) == 0 {
@@ -92,20 +95,20 @@ type nothingObject struct {
 }
 
 // print tells it to a person, or as the object of --json.
-func (e *noWorkError) print(env Env, asJSON bool) error {
+func (e *noWorkError) print(env cmdline.Env, asJSON bool) error {
 	if !asJSON {
-		_, err := fmt.Fprintln(env.Stdout, PrintableText(e.text))
+		_, err := fmt.Fprintln(env.Stdout, termtext.Text(e.text))
 		return err
 	}
 	if e.object != nil {
-		return printJSON(env.Stdout, e.object)
+		return cmdline.PrintJSON(env.Stdout, e.object)
 	}
-	return printJSON(env.Stdout, nothingObject{Schema: "swarm.nothing/1", Reason: e.text})
+	return cmdline.PrintJSON(env.Stdout, nothingObject{Schema: "swarm.nothing/1", Reason: e.text})
 }
 
 // sayLatest names the run that an address without one has meant: after another
 // run the same words mean other agents.
-func (s *selection) sayLatest(env Env) {
+func (s *selection) sayLatest(env cmdline.Env) {
 	if s.latest {
 		fmt.Fprintf(env.Stderr, "run %s, the latest\n", s.run.ID)
 	}

@@ -10,18 +10,21 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-func newSendCommand(env Env) *cli.Command {
+func newSendCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "send",
 		Usage:     "send a message to running agents",
 		ArgsUsage: "[AGENT… | -] TEXT",
-		Flags:     []cli.Flag{runningFlag(), jsonFlag()},
+		Flags:     []cli.Flag{runningFlag(), cmdline.JSONFlag()},
 		Description: `Sends a message to agents while they work. An agent takes messages if it has input =
 "jsonl" and its session says that it can steer. --running sends to every running
 agent of the run that takes messages. The text - is read from standard input. With
@@ -44,8 +47,8 @@ type sentObject struct {
 	Text   string  `json:"text"`
 }
 
-func sendAction(c *cli.Context, env Env) error {
-	if err := env.personal("sending messages to agents"); err != nil {
+func sendAction(c *cli.Context, env cmdline.Env) error {
+	if err := cmdline.Personal(env, "sending messages to agents"); err != nil {
 		return err
 	}
 	by := readSelector(c)
@@ -53,15 +56,15 @@ func sendAction(c *cli.Context, env Env) error {
 	if !by.Empty() {
 		least = 1 // the selector names the agents
 	}
-	args, err := arguments(c, least, -1)
+	args, err := cmdline.Arguments(c, least, -1)
 	if err != nil {
 		return err
 	}
 	addresses, text := args[:len(args)-1], args[len(args)-1]
 	if text == fromInput && slices.Contains(addresses, fromInput) {
-		return usagef("send: standard input is either the text or the list of agents")
+		return exit.Usagef("send: standard input is either the text or the list of agents")
 	}
-	if addresses, err = inputAddresses("send", env.input(), addresses); err != nil {
+	if addresses, err = inputAddresses("send", cmdline.Input(env), addresses); err != nil {
 		return err
 	}
 	p, err := openPlace(c, env)
@@ -81,7 +84,7 @@ func sendAction(c *cli.Context, env Env) error {
 	if err := s.refuseEnded(addresses); err != nil {
 		return err
 	}
-	if text, err = messageText(text, env.input()); err != nil {
+	if text, err = messageText(text, cmdline.Input(env)); err != nil {
 		return err
 	}
 	return p.send(c, s, text)
@@ -97,13 +100,13 @@ func (p *place) send(c *cli.Context, s *selection, text string) error {
 	}
 	defer client.Close()
 	if !c.Bool("json") {
-		s.sayLatest(p.env)
+		s.sayLatest(p.Env)
 	}
 	var refusals []error
 	agents := distinct(s.named)
 	for _, a := range agents {
 		err := carried(client.Ask(c.Context, &control.Send{Agent: a.ID, Text: text}))
-		var refused *ExitError
+		var refused *exit.Error
 		switch {
 		case errors.As(err, &refused):
 			refusals = append(refusals, err)
@@ -112,9 +115,9 @@ func (p *place) send(c *cli.Context, s *selection, text string) error {
 			return err
 		}
 		if c.Bool("json") {
-			err = printJSON(p.env.Stdout, sentObject{Schema: "swarm.sent/1", Run: s.run.ID, Agent: a.ID, Text: text})
+			err = cmdline.PrintJSON(p.Env.Stdout, sentObject{Schema: "swarm.sent/1", Run: s.run.ID, Agent: a.ID, Text: text})
 		} else {
-			_, err = fmt.Fprintf(p.env.Stdout, "sent to %s\n", Printable(lander.Names([]*store.Agent{a})))
+			_, err = fmt.Fprintf(p.Env.Stdout, "sent to %s\n", termtext.Line(lander.Names([]*store.Agent{a})))
 		}
 		if err != nil {
 			return err
@@ -128,7 +131,7 @@ func (p *place) send(c *cli.Context, s *selection, text string) error {
 		last++ // the selector means those that take messages
 	}
 	for _, err := range refusals[:last] {
-		fmt.Fprintf(p.env.Stderr, "%s: %s\n", program, Printable(err.Error()))
+		fmt.Fprintf(p.Env.Stderr, "%s: %s\n", cmdline.Program, termtext.Line(err.Error()))
 	}
 	if last == len(refusals) {
 		return nil
@@ -139,22 +142,22 @@ func (p *place) send(c *cli.Context, s *selection, text string) error {
 // refuseEnded refuses agents that have ended, and a run in the place of an agent.
 func (s *selection) refuseEnded(addresses []string) error {
 	if !s.onlyAgents() {
-		return usagef("send: %q is a run; name an agent of it, such as %s/a1", firstRun(s, addresses), s.run.ID)
+		return exit.Usagef("send: %q is a run; name an agent of it, such as %s/a1", firstRun(s, addresses), s.run.ID)
 	}
 	for _, a := range s.named {
 		if a.Result() != nil {
-			advice := fmt.Sprintf("start it again with the message: %s retry %s/%s --feedback TEXT", program, s.run.ID, a.ID)
+			advice := fmt.Sprintf("start it again with the message: %s retry %s/%s --feedback TEXT", cmdline.Program, s.run.ID, a.ID)
 			if task.Prompt(a.Call.Input) == "" { // a retry takes no feedback for it
-				advice = fmt.Sprintf("start it again: %s retry %s/%s", program, s.run.ID, a.ID)
+				advice = fmt.Sprintf("start it again: %s retry %s/%s", cmdline.Program, s.run.ID, a.ID)
 			}
-			return &UsageError{
+			return &exit.UsageError{
 				Text:   fmt.Sprintf("send: %s has ended: %s", a.ID, task.Word(a.Status)),
 				Advice: advice,
 			}
 		}
 	}
 	if s.view.Status != store.RunRunning {
-		return usagef("send: run %s has ended: %s", s.run.ID, s.view.Status)
+		return exit.Usagef("send: run %s has ended: %s", s.run.ID, s.view.Status)
 	}
 	return nil
 }
@@ -184,11 +187,11 @@ func messageText(text string, stdin io.Reader) (string, error) {
 	}
 	switch {
 	case strings.TrimSpace(text) == "":
-		return "", usagef("send: the text is empty")
+		return "", exit.Usagef("send: the text is empty")
 	case !utf8.ValidString(text):
-		return "", usagef("send: the text is not UTF-8")
+		return "", exit.Usagef("send: the text is not UTF-8")
 	case len(text) > maxMessage:
-		return "", usagef("send: the text is longer than %s", Bytes(maxMessage))
+		return "", exit.Usagef("send: the text is longer than %s", termtext.Bytes(maxMessage))
 	}
 	return text, nil
 }

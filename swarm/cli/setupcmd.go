@@ -12,11 +12,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/apparmor"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 )
 
-func newSetupCommand(env Env) *cli.Command {
+func newSetupCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "setup",
 		Usage: "prepare this machine for sandboxed agents",
@@ -31,14 +34,14 @@ Examples:
 	}
 }
 
-func newSetupAppArmorCommand(env Env) *cli.Command {
+func newSetupAppArmorCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "apparmor",
 		Usage: "exempt swarm from AppArmor's user namespace restriction",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "print", Usage: "print the profile and install nothing, also as root"},
 			&cli.BoolFlag{Name: "remove", Usage: "unload the profile and remove its file"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Ubuntu 23.10 and later restrict user namespaces to programs with an AppArmor
 profile. This command prints such a profile for this program. As root it also
@@ -69,7 +72,7 @@ Examples:
 
 // appArmorSetup is one `swarm setup apparmor`.
 type appArmorSetup struct {
-	env     Env
+	env     cmdline.Env
 	machine apparmor.Machine
 	uid     int // the effective user
 }
@@ -91,7 +94,7 @@ type appArmorObject struct {
 }
 
 func (s *appArmorSetup) run(c *cli.Context) error {
-	if _, err := arguments(c, 0, 0); err != nil {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	r, err := s.request(c.Bool("print"), c.Bool("remove"))
@@ -117,7 +120,7 @@ func (s *appArmorSetup) run(c *cli.Context) error {
 	}
 	switch {
 	case c.Bool("json"):
-		err = printJSON(s.env.Stdout, o)
+		err = cmdline.PrintJSON(s.env.Stdout, o)
 	case r.Action != apparmor.Remove:
 		_, err = io.WriteString(s.env.Stdout, o.Profile)
 	}
@@ -130,9 +133,9 @@ func (s *appArmorSetup) request(onlyPrint, remove bool) (apparmor.Request, error
 	getenv := s.env.Getenv
 	switch {
 	case onlyPrint && remove:
-		return r, usagef("setup apparmor: --print changes nothing, so it cannot --remove the profile")
+		return r, exit.Usagef("setup apparmor: --print changes nothing, so it cannot --remove the profile")
 	case remove && s.uid != 0:
-		return r, &UsageError{
+		return r, &exit.UsageError{
 			Text:   "setup apparmor: only root can remove a profile",
 			Advice: apparmor.Command(s.env.Self, getenv) + " --remove",
 		}
@@ -154,7 +157,7 @@ func (s *appArmorSetup) request(onlyPrint, remove bool) (apparmor.Request, error
 	}
 	root, err := store.Root(getenv)
 	if err != nil {
-		return r, refused(err)
+		return r, cmdline.Refused(err)
 	}
 	// The state of any repository lies in the root, whose symbolic links Open
 	// has resolved.
@@ -177,7 +180,7 @@ func invoker(getenv func(string) string) (int, func(string) string, error) {
 		return 0, getenv, nil
 	}
 	if err != nil {
-		return 0, nil, &UsageError{
+		return 0, nil, &exit.UsageError{
 			Text:   fmt.Sprintf("setup apparmor: the user who called sudo (%s) is unknown: %v", cmp.Or(name, id), err),
 			Advice: "sudo env -u SUDO_UID -u SUDO_USER SWARM_STATE_DIR=FOLDER swarm setup apparmor",
 		}
@@ -198,7 +201,7 @@ func appArmorRefused(err error) error {
 	var machine *apparmor.UnavailableError
 	var exposed *apparmor.ExposedError
 	if errors.As(err, &path) || errors.As(err, &machine) || errors.As(err, &exposed) {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	return err
 }
@@ -206,7 +209,7 @@ func appArmorRefused(err error) error {
 // tell says on stderr what was done, in one line after the warnings.
 func (s *appArmorSetup) tell(done *apparmor.Result, o *appArmorObject, action apparmor.Action) error {
 	text := ""
-	line := func(format string, args ...any) { text += Printable(fmt.Sprintf(format, args...)) + "\n" }
+	line := func(format string, args ...any) { text += termtext.Line(fmt.Sprintf(format, args...)) + "\n" }
 	for _, w := range o.Warnings {
 		line("warning: %s", w)
 	}

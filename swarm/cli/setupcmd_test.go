@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/apparmor"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/store"
 )
 
@@ -51,7 +52,7 @@ func newAppArmorFixture(t *testing.T) *appArmorFixture {
 // run is `swarm setup apparmor WORDS` on this machine.
 func (x *appArmorFixture) run(words ...string) outcome {
 	var stdout, stderr bytes.Buffer
-	env := Env{
+	env := cmdline.Env{
 		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: x.dir, Self: "/bin/sh",
 		Getenv: func(name string) string { return x.environ[name] },
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,11 +12,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/copies"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -31,7 +34,7 @@ const aboutVisits = `While the agent runs, this is its own workspace: your chang
 patch. Once it has ended, this is a copy of its result. Your changes there become a
 patch with its own address, such as a3-1, for diff, merge and apply.`
 
-func newShellCommand(env Env) *cli.Command {
+func newShellCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "shell",
 		Usage:     "open a shell in the workspace of an agent",
@@ -45,7 +48,7 @@ Examples:
 	}
 }
 
-func newExecCommand(env Env) *cli.Command {
+func newExecCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "exec",
 		Usage:     "run a command in the workspace of an agent",
@@ -65,13 +68,13 @@ Examples:
 	}
 }
 
-func shellAction(c *cli.Context, env Env) error {
+func shellAction(c *cli.Context, env cmdline.Env) error {
 	v, err := openVisit(c, env, 0)
 	if err != nil {
 		return err
 	}
-	if !detect(asWriter{env.Stdin}, env.Getenv).TTY {
-		return &UsageError{
+	if !terminal.Detect(asWriter{env.Stdin}, env.Getenv).TTY {
+		return &exit.UsageError{
 			Text:   "shell: standard input must be a terminal",
 			Advice: fmt.Sprintf("run one command with `%s exec %s -- COMMAND`", env.Calls, v.address()),
 		}
@@ -81,12 +84,12 @@ func shellAction(c *cli.Context, env Env) error {
 }
 
 // ownShell is the user's own shell as a command.
-func ownShell(env Env) []string { return []string{cmp.Or(env.Getenv("SHELL"), "/bin/sh")} }
+func ownShell(env cmdline.Env) []string { return []string{cmp.Or(env.Getenv("SHELL"), "/bin/sh")} }
 
-func execAction(c *cli.Context, env Env) error {
-	inv := invoked(c)
-	if words := c.Args().Slice(); len(words) > 1 && len(inv.after) == 0 {
-		return &UsageError{
+func execAction(c *cli.Context, env cmdline.Env) error {
+	inv := cmdline.Invoked(c)
+	if words := c.Args().Slice(); len(words) > 1 && len(inv.After) == 0 {
+		return &exit.UsageError{
 			Text:   "exec: the command goes after --",
 			Advice: fmt.Sprintf("%s exec %s -- %s", env.Calls, words[0], strings.Join(words[1:], " ")),
 		}
@@ -95,13 +98,13 @@ func execAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if len(inv.after) == 0 || inv.after[0] == "" {
-		return &UsageError{
+	if len(inv.After) == 0 || inv.After[0] == "" {
+		return &exit.UsageError{
 			Text:   "exec: the command is missing",
 			Advice: fmt.Sprintf("put it after --, as in `%s exec %s -- make test`", env.Calls, v.address()),
 		}
 	}
-	v.argv = inv.after
+	v.argv = inv.After
 	return v.enter(c.Context)
 }
 
@@ -116,7 +119,7 @@ type visit struct {
 }
 
 // openVisit finds the agent that a command names.
-func openVisit(c *cli.Context, env Env, least int) (*visit, error) {
+func openVisit(c *cli.Context, env cmdline.Env, least int) (*visit, error) {
 	p, s, err := openSelection(c, env, least, 1)
 	if err != nil {
 		return nil, err
@@ -135,21 +138,7 @@ func (v *visit) address() string { return store.Address{Run: v.run, Agent: v.age
 
 // say tells the person something about where they are.
 func (v *visit) say(format string, args ...any) {
-	fmt.Fprintf(v.env.Stderr, "%s: %s\n", v.verb, Printable(fmt.Sprintf(format, args...)))
-}
-
-// endedError is the exit code of a command of the user's, which can be any,
-// and why it was not run, where that is so.
-type endedError struct {
-	code int
-	err  error // nil: it ran, and has said all there is to say
-}
-
-func (e *endedError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
+	fmt.Fprintf(v.Env.Stderr, "%s: %s\n", v.verb, termtext.Line(fmt.Sprintf(format, args...)))
 }
 
 // enter runs the command: in the workspace of an agent that has one, else in a
@@ -166,9 +155,9 @@ func (v *visit) enter(ctx context.Context) error {
 	}
 	switch {
 	case running && v.agent.Attempt == 0:
-		return usagef("%s: %s has no workspace yet: it is queued", v.verb, v.agent.ID)
+		return exit.Usagef("%s: %s has no workspace yet: it is queued", v.verb, v.agent.ID)
 	case lease != nil && lease.Admin == "" && running:
-		return usagef("%s: the workspace of %s is being made; try again in a moment", v.verb, v.agent.ID)
+		return exit.Usagef("%s: the workspace of %s is being made; try again in a moment", v.verb, v.agent.ID)
 	case lease != nil && lease.Admin != "" && fspath.Exists(lease.Dir):
 		at := lease.Dir // where a person finds the files
 		if lease.At == "" {
@@ -250,40 +239,31 @@ func endOf(code int, err error) error {
 	var bad *proc.CommandError
 	switch {
 	case errors.As(err, &bad):
-		return &endedError{code: bad.Code(), err: err}
+		return &exit.CommandError{Code: bad.Code(), Err: err}
 	case err != nil:
 		return err
 	case code != 0:
-		return &endedError{code: code}
+		return &exit.CommandError{Code: code}
 	}
 	return nil
 }
 
 // inside runs the command in a folder, with the person's own streams.
 func (v *visit) inside(dir, base string, started func(int, uint64) error) (int, error) {
-	signals, giveBack := takeSignals()
+	signals, giveBack := cmdline.TakeSignals()
 	defer giveBack()
 	return proc.Foreground(proc.ForegroundRequest{
 		Argv: v.argv, Dir: dir, Env: v.environ(dir, base), Signals: signals,
-		Started: started, Waiter: []string{v.env.Self, early.Become},
-		Stdin: v.env.Stdin, Stdout: unwrapped(v.env.Stdout), Stderr: unwrapped(v.env.Stderr),
+		Started: started, Waiter: []string{v.Env.Self, early.Become},
+		Stdin: v.Env.Stdin, Stdout: cmdline.Unwrapped(v.Env.Stdout), Stderr: cmdline.Unwrapped(v.Env.Stderr),
 	})
-}
-
-// unwrapped is the file behind our own record of what was written, so that a
-// terminal stays one.
-func unwrapped(w io.Writer) io.Writer {
-	if s, ok := w.(*sink); ok {
-		return s.w
-	}
-	return w
 }
 
 // environ is the person's own environment, less what would lead git
 // elsewhere, and where they are. It does not say that they are an agent.
 func (v *visit) environ(dir, base string) []string {
 	var env []string
-	for _, kv := range v.env.Environ {
+	for _, kv := range v.Env.Environ {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
 		case strings.HasPrefix(name, "GIT_"):
@@ -363,11 +343,11 @@ func (v *visit) enterCopy(ctx context.Context) error {
 	if cerr == nil {
 		return err
 	}
-	cerr = fmt.Errorf("keep what was changed in the copy, which stays until `%s gc`: %w", v.env.Calls, cerr)
+	cerr = fmt.Errorf("keep what was changed in the copy, which stays until `%s gc`: %w", v.Env.Calls, cerr)
 	if err == nil {
 		return cerr
 	}
-	complain(v.env, cerr) // the command's own code is what the caller asked for
+	complain(v.Env, cerr) // the command's own code is what the caller asked for
 	return err
 }
 
@@ -379,7 +359,7 @@ func (v *visit) sayKept(r copies.Kept) {
 	}
 	v.say("%s: %s", r.Text, r.Where)
 	if r.Address != "" {
-		v.say("with the work of %s below it; merge it with: %s merge %s/%s", v.agent.ID, v.env.Calls, v.run.ID, r.Address)
+		v.say("with the work of %s below it; merge it with: %s merge %s/%s", v.agent.ID, v.Env.Calls, v.run.ID, r.Address)
 	}
 }
 
@@ -387,8 +367,8 @@ func (v *visit) sayKept(r copies.Kept) {
 func (v *visit) source() (copies.Source, error) {
 	from, err := copies.SourceOf(v.run, v.agent)
 	if uncaptured, ok := errors.AsType[*copies.UncapturedError](err); ok {
-		return from, &UsageError{
-			Text: fmt.Sprintf("%s: %v", v.verb, uncaptured), Advice: fmt.Sprintf("see `%s show %s`", v.env.Calls, v.address()),
+		return from, &exit.UsageError{
+			Text: fmt.Sprintf("%s: %v", v.verb, uncaptured), Advice: fmt.Sprintf("see `%s show %s`", v.Env.Calls, v.address()),
 		}
 	}
 	return from, err
@@ -397,13 +377,13 @@ func (v *visit) source() (copies.Source, error) {
 // copies makes copies of the work of agents.
 func (p *place) copies() *copies.Maker {
 	return &copies.Maker{
-		Repo: p.Repo, State: p.State, BaseSize: p.baseSize(), Step: p.env.Step, Keep: p.keep,
+		Repo: p.Repo, State: p.State, BaseSize: p.baseSize(), Step: p.Env.Step, Keep: p.Keep,
 		Confine: func(run string, v *store.View) (git.Confine, error) {
 			if v == nil {
-				return isolation.ConfineLater(&p.Project, p.env.Self, run, isolation.Settings{}), nil
+				return isolation.ConfineLater(&p.Project, p.Env.Self, run, isolation.Settings{}), nil
 			}
 			recorded, err := latestConfig(v)
-			return isolation.ConfineLater(&p.Project, p.env.Self, run, recorded.Settings), err
+			return isolation.ConfineLater(&p.Project, p.Env.Self, run, recorded.Settings), err
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/shim"
 )
 
@@ -54,7 +55,7 @@ func shims(self string) (string, error) {
 
 // hookShim puts the kept binary into the PATH of agents, for their hooks.
 func hookShim(dir, self string) error {
-	link, to := filepath.Join(dir, program), filepath.Join("..", filepath.Base(self))
+	link, to := filepath.Join(dir, cmdline.Program), filepath.Join("..", filepath.Base(self))
 	if now, err := os.Readlink(link); err == nil && now == to {
 		return nil
 	}

@@ -12,6 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/statefile"
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/patch"
@@ -19,12 +22,12 @@ import (
 	"agentswarm/swarm/task"
 )
 
-func newShowCommand(env Env) *cli.Command {
+func newShowCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show one agent: prompt, answer, patch, cause, usage",
 		ArgsUsage: "[AGENT… | -]",
-		Flags:     append([]cli.Flag{jsonFlag()}, selectorFlags()...),
+		Flags:     append([]cli.Flag{cmdline.JSONFlag()}, selectorFlags()...),
 		Description: `Shows an agent: its prompt, its answer, its changes, why it did not complete, its
 ignored files, and the paths of its output. Several agents are shown one after the
 other; with --json, one object a line.
@@ -80,7 +83,7 @@ type exitObject struct {
 	MaxRSS int64  `json:"max_rss_bytes,omitempty"`
 }
 
-func showAction(c *cli.Context, env Env) error {
+func showAction(c *cli.Context, env cmdline.Env) error {
 	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
@@ -108,7 +111,7 @@ func showAction(c *cli.Context, env Env) error {
 			o.conflict, o.ways = conflictText(s.view, a), strings.Join(at.ways(env.Calls), orWay)
 		}
 		if c.Bool("json") {
-			err = printJSON(env.Stdout, o)
+			err = cmdline.PrintJSON(env.Stdout, o)
 		} else {
 			err = p.showAgent(c, s, agentShown{a, o, i > 0})
 		}
@@ -132,15 +135,15 @@ func (p *place) showAgent(c *cli.Context, s *selection, shown agentShown) error 
 		return err
 	}
 	if shown.later {
-		if _, err := fmt.Fprintln(p.env.Stdout); err != nil {
+		if _, err := fmt.Fprintln(p.Env.Stdout); err != nil {
 			return err
 		}
 	}
-	term := detect(p.env.Stdout, p.env.Getenv)
+	term := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
 	if m := shown.agent.Module; m != nil {
-		return printModule(p.env.Stdout, term, shown.object, *m)
+		return printModule(p.Env.Stdout, term, shown.object, *m)
 	}
-	return printAgent(p.env.Stdout, term, shown.object)
+	return printAgent(p.Env.Stdout, term, shown.object)
 }
 
 func newShowObject(s *selection, a *store.Agent) showObject {
@@ -194,7 +197,7 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 }
 
 // printAgent prints an agent for a person. All of it is foreign text.
-func printAgent(w io.Writer, term Terminal, o showObject) error {
+func printAgent(w io.Writer, term terminal.Output, o showObject) error {
 	p := portrait{term: term}
 	p.facts(o)
 	p.texts(o)
@@ -206,12 +209,12 @@ func printAgent(w io.Writer, term Terminal, o showObject) error {
 // Empty facts are left out.
 type portrait struct {
 	strings.Builder
-	term Terminal // whose colors it has
+	term terminal.Output // whose colors it has
 }
 
 func (p *portrait) line(what, text string) {
 	if text != "" {
-		fmt.Fprintf(p, "%-10s %s\n", what, Printable(text))
+		fmt.Fprintf(p, "%-10s %s\n", what, termtext.Line(text))
 	}
 }
 
@@ -219,9 +222,9 @@ func (p *portrait) block(title, text string) {
 	if text = strings.TrimRight(text, "\n"); text == "" {
 		return
 	}
-	fmt.Fprintf(p, "\n%s\n", p.term.paint(styleTitle, title+":"))
+	fmt.Fprintf(p, "\n%s\n", p.term.Paint(terminal.StyleTitle, title+":"))
 	for l := range strings.SplitSeq(text, "\n") {
-		fmt.Fprintf(p, "  %s\n", Printable(l))
+		fmt.Fprintf(p, "  %s\n", termtext.Line(l))
 	}
 }
 
@@ -229,12 +232,12 @@ func (p *portrait) facts(o showObject) {
 	p.line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
 	p.line("kind", strings.TrimSpace(o.Kind+" "+o.Model))
 	p.line("role", o.Role)
-	fmt.Fprintf(p, "%-10s %s\n", "status", p.term.state(Printable(o.text+attemptText(o.Attempt))))
+	fmt.Fprintf(p, "%-10s %s\n", "status", p.term.State(termtext.Line(o.text+attemptText(o.Attempt))))
 	if o.Error != nil {
 		p.line("cause", task.ErrorKind(o.Error.Kind).Explain(o.Error.Message))
 	}
 	if o.Verified != nil {
-		fmt.Fprintf(p, "%-10s %s\n", "verified", p.term.state(yesNo(o.Verified)))
+		fmt.Fprintf(p, "%-10s %s\n", "verified", p.term.State(cmdline.YesNo(o.Verified)))
 	}
 	if o.Reviewed != nil {
 		p.line("reviewed", passText(*o.Reviewed))
@@ -252,13 +255,13 @@ func (p *portrait) facts(o showObject) {
 	}
 	p.line("base", o.Base)
 	if o.Patch != nil {
-		p.line("patch", fmt.Sprintf("%s, +%d -%d, %s", Count(o.Patch.Files, "file", "files"),
+		p.line("patch", fmt.Sprintf("%s, +%d -%d, %s", termtext.Count(o.Patch.Files, "file", "files"),
 			o.Patch.Added, o.Patch.Deleted, cmp.Or(o.Patch.File, "its text is not kept")))
 		p.line("commit", o.Patch.Commit)
 		for _, m := range o.Patch.Modules {
 			p.line("submodule", moduleText(o.ID, m))
 		}
-		p.line("landed", yesNo(o.Landed))
+		p.line("landed", cmdline.YesNo(o.Landed))
 	}
 	p.line("conflict", strings.TrimPrefix(o.conflict, "conflict "))
 	p.line("resolve", o.ways)
@@ -273,7 +276,7 @@ func (p *portrait) facts(o showObject) {
 
 // moduleText names the patch of a submodule.
 func moduleText(agent string, m task.ModulePatch) string {
-	return fmt.Sprintf("%s/%s, %s, +%d -%d, commit %s, %s", agent, m.Path, Count(m.Files, "file", "files"),
+	return fmt.Sprintf("%s/%s, %s, +%d -%d, commit %s, %s", agent, m.Path, termtext.Count(m.Files, "file", "files"),
 		m.Added, m.Deleted, m.Commit, cmp.Or(m.File, "its text is not kept"))
 }
 
@@ -281,7 +284,7 @@ func moduleText(agent string, m task.ModulePatch) string {
 func (p *portrait) paths(title string, names []string) {
 	lines := make([]string, len(names))
 	for i, name := range names {
-		lines[i] = Printable(name)
+		lines[i] = termtext.Line(name)
 	}
 	p.block(title, strings.Join(lines, "\n"))
 }
@@ -330,9 +333,9 @@ func exitLine(e *exitObject) string {
 	if e.Signal != "" {
 		text = e.Signal
 	}
-	text += fmt.Sprintf(", cpu %s, peak %s", Duration(time.Duration(e.CPU)*time.Millisecond), Bytes(e.MaxRSS))
+	text += fmt.Sprintf(", cpu %s, peak %s", termtext.Duration(time.Duration(e.CPU)*time.Millisecond), termtext.Bytes(e.MaxRSS))
 	if e.Left > 0 {
-		text += ", " + Count(e.Left, "process it left behind was", "processes it left behind were") + " ended"
+		text += ", " + termtext.Count(e.Left, "process it left behind was", "processes it left behind were") + " ended"
 	}
 	return text
 }
@@ -340,7 +343,7 @@ func exitLine(e *exitObject) string {
 func ignoredText(files []task.Ignored, more int) string {
 	var b strings.Builder
 	for _, f := range files {
-		fmt.Fprintf(&b, "%s  %s\n", Printable(f.Path), Bytes(f.Bytes))
+		fmt.Fprintf(&b, "%s  %s\n", termtext.Line(f.Path), termtext.Bytes(f.Bytes))
 	}
 	if more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)

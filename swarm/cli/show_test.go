@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/internal/terminal"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -15,7 +16,7 @@ func TestShowPrintsAPathOnOneLine(t *testing.T) {
 	t.Parallel()
 	var module bytes.Buffer
 	m := task.ModulePatch{Path: "lib", Paths: []string{"a\nb", "c"}}
-	if err := printModule(&module, Terminal{}, showObject{}, m); err != nil {
+	if err := printModule(&module, terminal.Output{}, showObject{}, m); err != nil {
 		t.Fatal(err)
 	}
 	var o showObject

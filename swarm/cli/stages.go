@@ -13,7 +13,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 )
 
 // stagesSource is the script behind run --stages.
@@ -43,36 +45,36 @@ func stageFlags() []cli.Flag {
 func (pl *plan) readStages(c *cli.Context, p *place, args []string) (found bool, err error) {
 	if !c.Bool("stages") {
 		if c.IsSet("rounds") {
-			return false, usagef("run: --rounds is about --stages; give --stages too")
+			return false, exit.Usagef("run: --rounds is about --stages; give --stages too")
 		}
 		return false, nil
 	}
 	switch {
 	case c.IsSet("eval"), c.IsSet("workflow"):
-		return false, usagef("run: --stages excludes -e and -w: it is a script of its own")
+		return false, exit.Usagef("run: --stages excludes -e and -w: it is a script of its own")
 	case len(pl.workflow.Command) > 0:
-		return false, usagef("run: --stages is for agents that take a prompt, not for a command after --")
+		return false, exit.Usagef("run: --stages is for agents that take a prompt, not for a command after --")
 	case c.IsSet("args"), c.IsSet("review"):
-		return false, usagef("run: --stages excludes --args and --review: it has a task and a reviewer of its own")
+		return false, exit.Usagef("run: --stages excludes --args and --review: it has a task and a reviewer of its own")
 	case len(args) == 0 || strings.TrimSpace(args[0]) == "":
-		return false, usagef("run: --stages needs the task in words, or - to read it from standard input")
+		return false, exit.Usagef("run: --stages needs the task in words, or - to read it from standard input")
 	}
 	task := args[0]
 	if path, err := taskFile(p.Dir, task); err != nil {
 		return false, err
 	} else if path != "" || namesFile(p.Dir, task) {
-		return false, &UsageError{
+		return false, &exit.UsageError{
 			Text:   fmt.Sprintf("run: --stages: %s is a file, and a task is given in words", task),
 			Advice: "to have the file read as one task, give - and the file as standard input",
 		}
 	}
 	if task == "-" {
 		p.sayTyped()
-		if pl.input, err = readAll(p.env.input()); err != nil {
+		if pl.input, err = readAll(cmdline.Input(p.Env)); err != nil {
 			return false, fmt.Errorf("read standard input: %w", err)
 		}
 		if task = string(pl.input); strings.TrimSpace(task) == "" || !utf8.ValidString(task) {
-			return false, usagef("run: --stages: standard input holds no task in words")
+			return false, exit.Usagef("run: --stages: standard input holds no task in words")
 		}
 	}
 	rounds := defaultRounds
@@ -80,7 +82,7 @@ func (pl *plan) readStages(c *cli.Context, p *place, args []string) (found bool,
 		rounds = c.Int("rounds")
 	}
 	if rounds < 0 || rounds > maxRounds {
-		return false, usagef("run: --rounds %d: want 0 to %d", rounds, maxRounds)
+		return false, exit.Usagef("run: --rounds %d: want 0 to %d", rounds, maxRounds)
 	}
 	// The number stands in the text, so that how many agents it starts at most
 	// can be told by that.
@@ -94,7 +96,7 @@ func (pl *plan) readStages(c *cli.Context, p *place, args []string) (found bool,
 
 // abilities tells what the agents of a run can be asked for.
 func (b *bench) abilities(c engine.Config) func(string) agent.Abilities {
-	return can(b.env.kinds().ByName(), c)
+	return can(cmdline.Kinds(b.Env).ByName(), c)
 }
 
 // can tells what the configured agents of a run can be asked for.

@@ -8,12 +8,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 )
 
-func newStatusCommand(env Env) *cli.Command {
+func newStatusCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "status",
 		Usage:     "show a run: its agents, what they changed, what landed",
@@ -22,7 +26,7 @@ func newStatusCommand(env Env) *cli.Command {
 			everywhereFlag("list the unfinished runs of all repositories on this machine"),
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "update the table until the run has ended"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the addresses of agents only"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		}, selectorFlags()...),
 		Description: `Shows each agent of a run: its result, its changes, and whether they landed. Without
 an address it shows the latest run.
@@ -42,12 +46,12 @@ Examples:
 	}
 }
 
-func statusAction(c *cli.Context, env Env) error {
+func statusAction(c *cli.Context, env cmdline.Env) error {
 	if c.Bool("all") {
-		return allRuns(c, env, unfinished, "no repository has an unfinished run; `"+program+" ls --all` lists the others")
+		return allRuns(c, env, unfinished, "no repository has an unfinished run; `"+cmdline.Program+" ls --all` lists the others")
 	}
 	if c.Bool("quiet") && (c.Bool("json") || c.Bool("watch")) {
-		return usagef("status: --quiet goes with neither --json nor --watch")
+		return exit.Usagef("status: --quiet goes with neither --json nor --watch")
 	}
 	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
@@ -63,7 +67,7 @@ func statusAction(c *cli.Context, env Env) error {
 		addRetries(s.view, reader.Retry)
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, s.object())
+		return cmdline.PrintJSON(env.Stdout, s.object())
 	}
 	return p.printStatus(s)
 }
@@ -94,14 +98,14 @@ func (p *place) printStatus(s *selection) error {
 	whole, some := s.view, *s.view
 	some.Agents = s.agents()
 	v := &some
-	w, now := p.env.Stdout, time.Now()
+	w, now := p.Env.Stdout, time.Now()
 	id := v.Identity
-	term := detect(w, p.env.Getenv)
-	fmt.Fprintf(w, "run %s %s, %s on base %s, began %s, took %s\n", id.Run, term.state(statusText(v)),
-		partCount(len(v.Agents), len(whole.Agents)), git10(id.Base.Commit), Ago(now, id.Created),
-		Duration(v.Took(now)))
+	term := terminal.Detect(w, p.Env.Getenv)
+	fmt.Fprintf(w, "run %s %s, %s on base %s, began %s, took %s\n", id.Run, term.State(statusText(v)),
+		partCount(len(v.Agents), len(whole.Agents)), git10(id.Base.Commit), termtext.Ago(now, id.Created),
+		termtext.Duration(v.Took(now)))
 	if e := threw(v); e != nil && e.Err.Where != "" {
-		fmt.Fprintf(w, "  at %s\n", Printable(strings.TrimSuffix(e.Err.Where+": "+e.Excerpt(), ": ")))
+		fmt.Fprintf(w, "  at %s\n", termtext.Line(strings.TrimSuffix(e.Err.Where+": "+e.Excerpt(), ": ")))
 	}
 	if spent := spending.Line(whole, now); spent != "" {
 		fmt.Fprintln(w, spent)
@@ -126,25 +130,25 @@ func (p *place) printStatus(s *selection) error {
 // partCount counts the agents that are shown of those there are.
 func partCount(some, all int) string {
 	if some == all {
-		return Count(all, "agent", "agents")
+		return termtext.Count(all, "agent", "agents")
 	}
-	return Number(some) + " of " + Count(all, "agent", "agents")
+	return termtext.Number(some) + " of " + termtext.Count(all, "agent", "agents")
 }
 
 // landingText is one merge or apply in a line.
 func landingText(l *store.Landing) string {
-	what := fmt.Sprintf("%s %d: %s", l.Verb, l.ID, Count(len(l.Agents), "patch", "patches"))
+	what := fmt.Sprintf("%s %d: %s", l.Verb, l.ID, termtext.Count(len(l.Agents), "patch", "patches"))
 	if l.Verb == verbMerge {
-		what += " on " + Printable(lander.BranchName(l.Ref)) + " " + git10(l.New)
+		what += " on " + termtext.Line(lander.BranchName(l.Ref)) + " " + git10(l.New)
 		if n := len(l.Conflicts); n > 0 {
-			what += ", " + Count(n, "conflict", "conflicts")
+			what += ", " + termtext.Count(n, "conflict", "conflicts")
 		}
 	}
 	switch {
 	case l.Outcome == nil:
 		return what + ", not known to have ended"
 	case !l.Outcome.OK:
-		return what + ", did not happen: " + Printable(l.Outcome.Reason)
+		return what + ", did not happen: " + termtext.Line(l.Outcome.Reason)
 	case l.Undone:
 		return what + ", undone"
 	default:

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/activity"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -17,8 +20,8 @@ import (
 // the run has ended or ctx ends, whose cause it returns.
 func (p *place) watchStatus(ctx context.Context, s *selection, asJSON bool) error {
 	w := &statusWatcher{place: p, selection: s, told: map[task.ID]string{}, activity: p.activity(s.run, s.view.Identity)}
-	if term := detect(p.env.Stdout, p.env.Getenv); term.Motion && !asJSON {
-		w.picture = newProgress(p.env.Stdout, term)
+	if term := terminal.Detect(p.Env.Stdout, p.Env.Getenv); term.Motion && !asJSON {
+		w.picture = newProgress(p.Env.Stdout, term)
 	}
 	tail := s.run.Tail()
 	defer tail.Close()
@@ -99,7 +102,7 @@ func (w *statusWatcher) object() error {
 		return nil
 	}
 	w.printed = &timeless
-	return printJSON(w.place.env.Stdout, now)
+	return cmdline.PrintJSON(w.place.Env.Stdout, now)
 }
 
 // timeless is the object without the fields that the clock alone changes.
@@ -126,7 +129,7 @@ func (w *statusWatcher) changes() error {
 			continue
 		}
 		w.told[a.ID] = state
-		if _, err := fmt.Fprintf(w.place.env.Stdout, "%s %s %s\n", a.ID, Printable(engine.Title(a.ID, a.Call)), state); err != nil {
+		if _, err := fmt.Fprintf(w.place.Env.Stdout, "%s %s %s\n", a.ID, termtext.Line(engine.Title(a.ID, a.Call)), state); err != nil {
 			return err
 		}
 	}
@@ -141,8 +144,8 @@ func (w *statusWatcher) lines() []string {
 	width, height = max(width-1, 1), max(height-1, 2)
 	v.Agents = w.selection.agents()
 	head := fmt.Sprintf("run %s %s, %s, %s", v.Identity.Run, statusText(&v),
-		partCount(len(v.Agents), len(w.selection.view.Agents)), Duration(v.Took(now)))
-	lines := []string{shortenEnd(head, width)}
+		partCount(len(v.Agents), len(w.selection.view.Agents)), termtext.Duration(v.Took(now)))
+	lines := []string{terminal.ShortenEnd(head, width)}
 	if len(v.Agents) == 0 {
 		return lines
 	}
@@ -154,7 +157,7 @@ func (w *statusWatcher) lines() []string {
 	}
 	lines = append(lines, agentTable(term, &v, now).Lines(width)...)
 	if hidden > 0 {
-		lines = append(lines, shortenEnd(Count(hidden, "more agent is", "more agents are")+" not shown", width))
+		lines = append(lines, terminal.ShortenEnd(termtext.Count(hidden, "more agent is", "more agents are")+" not shown", width))
 	}
 	return lines[:min(len(lines), height)]
 }

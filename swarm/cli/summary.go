@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
@@ -32,15 +34,15 @@ func printTable(w io.Writer, size tableSize, v *store.View, now time.Time) error
 // terminal whose colors it has.
 type tableSize struct {
 	width int
-	term  Terminal
+	term  terminal.Output
 }
 
 // agentTable is the table of agents of a run.
-func agentTable(term Terminal, v *store.View, now time.Time) *Table {
-	t := &Table{Term: term, Columns: []Column{
-		{Title: "AGENT"}, {Title: "LABEL", Flex: true}, {Title: "RESULT", Style: stateStyle},
+func agentTable(term terminal.Output, v *store.View, now time.Time) *terminal.Table {
+	t := &terminal.Table{Term: term, Columns: []terminal.Column{
+		{Title: "AGENT"}, {Title: "LABEL", Flex: true}, {Title: "RESULT", Style: terminal.StateStyle},
 		{Title: "FILES", Right: true}, {Title: "+", Right: true}, {Title: "-", Right: true},
-		{Title: "VERIFIED", Style: stateStyle}, {Title: "LANDED"}, {Title: "TIME", Right: true}, {Title: "WAITED", Right: true},
+		{Title: "VERIFIED", Style: terminal.StateStyle}, {Title: "LANDED"}, {Title: "TIME", Right: true}, {Title: "WAITED", Right: true},
 	}}
 	for _, a := range v.Agents {
 		o := newAgentObject(engine.Config{}, v, a, now)
@@ -50,7 +52,7 @@ func agentTable(term Terminal, v *store.View, now time.Time) *Table {
 			files, added, deleted = fmt.Sprint(f), fmt.Sprint(plus), fmt.Sprint(minus)
 		}
 		t.Row(o.ID, engine.Title(a.ID, a.Call), resultText(o), files, added, deleted,
-			yesNo(o.Verified), yesNo(o.Landed), Duration(time.Duration(o.Worked)*time.Millisecond), waitedText(o))
+			cmdline.YesNo(o.Verified), cmdline.YesNo(o.Landed), termtext.Duration(time.Duration(o.Worked)*time.Millisecond), waitedText(o))
 	}
 	t.DropEmpty()
 	return t
@@ -65,7 +67,7 @@ func waitedText(o agentObject) string {
 	if waited < leastWait {
 		return ""
 	}
-	return Duration(waited)
+	return termtext.Duration(waited)
 }
 
 // resultText is the state of an agent, with what decides whether its patch is
@@ -99,17 +101,6 @@ func resultText(o agentObject) string {
 	return text
 }
 
-func yesNo(b *bool) string {
-	switch {
-	case b == nil:
-		return ""
-	case *b:
-		return "yes"
-	default:
-		return "no"
-	}
-}
-
 // noLimit is how many lines of a part are told where all are.
 const noLimit = 1 << 30
 
@@ -141,11 +132,11 @@ func printNotes(w io.Writer, v *store.View, limit int) {
 			if told++; told > limit {
 				continue
 			}
-			fmt.Fprintf(w, "%s: note: %s\n", a.ID, shortNote(Printable(note)))
+			fmt.Fprintf(w, "%s: note: %s\n", a.ID, shortNote(termtext.Line(note)))
 		}
 	}
 	if told > limit {
-		fmt.Fprintf(w, "and %s; `swarm show` prints all\n", Count(told-limit, "more note", "more notes"))
+		fmt.Fprintf(w, "and %s; `swarm show` prints all\n", termtext.Count(told-limit, "more note", "more notes"))
 	}
 }
 
@@ -182,17 +173,17 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 			add(a, string(a.Review.Verdict)+": "+a.Review.Reason)
 		}
 		if p := patchOf(a); p != nil && len(p.OutOfScope) > 0 {
-			add(a, "changed files outside its paths: "+listed(p.OutOfScope, 3))
+			add(a, "changed files outside its paths: "+termtext.List(p.OutOfScope, 3))
 		}
 		add(a, markedText(a))
 		add(a, conflictText(v, a))
 	}
 	for i, cause := range order {
 		if i == limit {
-			fmt.Fprintf(w, "and %s\n", Count(len(order)-i, "more cause", "more causes"))
+			fmt.Fprintf(w, "and %s\n", termtext.Count(len(order)-i, "more cause", "more causes"))
 			break
 		}
-		fmt.Fprintf(w, "%s: %s\n", listed(who[cause], 5), Printable(cause))
+		fmt.Fprintf(w, "%s: %s\n", termtext.List(who[cause], 5), termtext.Line(cause))
 	}
 }
 
@@ -223,18 +214,15 @@ func markedText(a *store.Agent) string {
 	if p == nil || len(p.Marked) == 0 {
 		return ""
 	}
-	return "changed what agents, git or CI go by; look at it: " + listed(p.Marked, 3)
+	return "changed what agents, git or CI go by; look at it: " + termtext.List(p.Marked, 3)
 }
 
 // sayMarked tells it whoever is about to merge the patch, or looks at it.
 func (p *place) sayMarked(a *store.Agent) {
 	if text := markedText(a); text != "" {
-		fmt.Fprintf(p.env.Stderr, "%s: %s\n", a.ID, Printable(text))
+		fmt.Fprintf(p.Env.Stderr, "%s: %s\n", a.ID, termtext.Line(text))
 	}
 }
-
-// listed is a list of words of which the first few are named.
-func listed(words []string, most int) string { return termtext.List(words, most) }
 
 // maxSummary is how many lines the end of a run may take on the screen: what
 // is above must still be in sight. All else is in a file that it names.
@@ -243,8 +231,8 @@ const maxSummary = 40
 // printSummary is the end of a run for a person: the table, the causes of
 // failures, what a merge did, and what to type next.
 func (p *place) printSummary(run *store.Run, v *store.View, merged *lander.Report) error {
-	w := p.env.Stderr
-	term := detect(w, p.env.Getenv)
+	w := p.Env.Stderr
+	term := terminal.Detect(w, p.Env.Getenv)
 	width, _ := term.Size()
 	all := summarySize{width: width, rows: noLimit, causes: noLimit, notes: noLimit, merged: noLimit}
 	whole, err := p.summary(v, merged, all)
@@ -273,8 +261,8 @@ func (p *place) printSummary(run *store.Run, v *store.View, merged *lander.Repor
 			}
 		}
 		for i := range uncut(short, v) {
-			if width > 0 && columns(short[i]) > width {
-				short[i] = shortenEnd(short[i], width)
+			if width > 0 && terminal.Columns(short[i]) > width {
+				short[i] = terminal.ShortenEnd(short[i], width)
 			}
 		}
 		whole = append(short, last)
@@ -301,7 +289,7 @@ func uncut(lines []string, v *store.View) int {
 // summarySize bounds the parts of a summary, in lines.
 type summarySize struct {
 	width, rows, causes, notes, merged int
-	term                               Terminal // whose colors it has
+	term                               terminal.Output // whose colors it has
 }
 
 // summary is the end of a run in lines.
@@ -315,7 +303,7 @@ func (p *place) summary(v *store.View, merged *lander.Report, size summarySize) 
 		return nil, err
 	}
 	if more := len(v.Agents) - len(some.Agents); more > 0 {
-		fmt.Fprintf(&b, "and %s: %s status %s\n", Count(more, "more agent", "more agents"), p.env.Calls, v.Identity.Run)
+		fmt.Fprintf(&b, "and %s: %s status %s\n", termtext.Count(more, "more agent", "more agents"), p.Env.Calls, v.Identity.Run)
 	}
 	printCauses(&b, v, size.causes)
 	printNotes(&b, v, size.notes)
@@ -331,7 +319,7 @@ func (p *place) summary(v *store.View, merged *lander.Report, size summarySize) 
 		lines := strings.Split(strings.TrimSuffix(m.String(), "\n"), "\n")
 		if len(lines) > size.merged {
 			more := len(lines) - size.merged
-			lines = append(lines[:size.merged], fmt.Sprintf("and %s of the merge", Count(more, "more line", "more lines")))
+			lines = append(lines[:size.merged], fmt.Sprintf("and %s of the merge", termtext.Count(more, "more line", "more lines")))
 		}
 		b.WriteString(strings.Join(lines, "\n") + "\n")
 	}
@@ -370,7 +358,7 @@ func rowsOf(lines []string, width int) int {
 	}
 	n := 0
 	for _, line := range lines {
-		n += max(1, (columns(line)+width-1)/width)
+		n += max(1, (terminal.Columns(line)+width-1)/width)
 	}
 	return n
 }
@@ -380,7 +368,7 @@ func statusText(v *store.View) string {
 		return string(v.Status)
 	}
 	if strings.HasPrefix(v.Reason, string(v.Status)+" ") {
-		return Printable(v.Reason)
+		return termtext.Line(v.Reason)
 	}
-	return fmt.Sprintf("%s (%s)", v.Status, Printable(v.Reason))
+	return fmt.Sprintf("%s (%s)", v.Status, termtext.Line(v.Reason))
 }

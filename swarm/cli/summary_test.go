@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/terminal"
 	"agentswarm/merge"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -49,7 +52,7 @@ func ranWith(n int) *store.View {
 		}
 		events = append(events, captured, &event.Settled{Agent: id, Attempt: 1, Result: result})
 	}
-	events = append(events, &event.Closed{Status: string(store.RunDegraded), Code: int(CodeDegraded)})
+	events = append(events, &event.Closed{Status: string(store.RunDegraded), Code: int(exit.Degraded)})
 	var records []event.Record
 	for i, e := range events {
 		records = append(records, event.Record{N: int64(i + 1), Time: time.Now(), Event: e})
@@ -74,7 +77,7 @@ func summaryOf(t *testing.T, width int, v *store.View, merged *lander.Report) (l
 	t.Helper()
 	dir = t.TempDir()
 	var screen strings.Builder
-	p := &place{env: Env{Stderr: &screen, Calls: "swarm", Getenv: envOf(fmt.Sprintf("COLUMNS=%d", width))}}
+	p := withoutProject(cmdline.Env{Stderr: &screen, Calls: "swarm", Getenv: envOf(fmt.Sprintf("COLUMNS=%d", width))})
 	if err := p.printSummary(&store.Run{ID: "k3x9q2", Dir: dir}, v, merged); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +140,7 @@ func TestSummaryEndsWhole(t *testing.T) {
 	lines, _ := summaryOf(t, 40, v, nil)
 	text := strings.Join(lines, "\n")
 	for _, whole := range []string{
-		"\n" + endText(v, Terminal{}) + "\n", "stopped by Ctrl-C: ", "\nnext: swarm resume " + v.Identity.Run + "\n",
+		"\n" + endText(v, terminal.Output{}) + "\n", "stopped by Ctrl-C: ", "\nnext: swarm resume " + v.Identity.Run + "\n",
 	} {
 		if !strings.Contains(text, whole) {
 			t.Errorf("%q is not told whole:\n%s", whole, text)

@@ -4,21 +4,24 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/exit"
 )
 
 // talking is two terminals that are one: the person's and the agent's.
 type talking struct {
 	*attaching
 	stream *control.Stream
-	screen display
+	screen terminal.Display
 	notice string // what is to be shown once nothing else is begun
 	deaf   bool   // the run takes nothing any more; it may have said why
 
@@ -31,9 +34,9 @@ type talking struct {
 // process, the agent has ended or the connection has. It closes the stream,
 // and leaves the person's terminal as it was.
 func (t *attaching) talk(stream *control.Stream) (end end, err error) {
-	signals, giveBack := takeSignals(syscall.SIGWINCH, syscall.SIGCONT)
+	signals, giveBack := cmdline.TakeSignals(syscall.SIGWINCH, syscall.SIGCONT)
 	defer giveBack()
-	fmt.Fprintf(t.env.Stderr, "attached to %s; %s leaves it\n", t.id, t.key.name)
+	fmt.Fprintf(t.Env.Stderr, "attached to %s; %s leaves it\n", t.id, t.key.name)
 	before, err := term.MakeRaw(t.in)
 	if err != nil {
 		return endNone, errors.Join(fmt.Errorf("attach: make the terminal raw: %w", err), stream.Close())
@@ -62,8 +65,8 @@ func (t *attaching) talk(stream *control.Stream) (end end, err error) {
 	<-read
 	err = errors.Join(err, stream.Close(), wake.Close())
 	if end == endDetached {
-		fmt.Fprintf(t.env.Stderr, "detached from %s; attach again with `%s attach %s`\n",
-			t.id, t.env.Calls, t.address())
+		fmt.Fprintf(t.Env.Stderr, "detached from %s; attach again with `%s attach %s`\n",
+			t.id, t.Env.Calls, t.address())
 	}
 	return end, err
 }
@@ -92,7 +95,7 @@ func (k *talking) until(signals <-chan os.Signal) (end, error) {
 			}
 		case text, more := <-k.typed:
 			if !more {
-				return endSignal, &SignalError{Signal: syscall.SIGHUP} // the terminal is gone
+				return endSignal, &exit.SignalError{Signal: syscall.SIGHUP} // the terminal is gone
 			}
 			if done, err := k.send(text); done || err != nil {
 				return endDetached, err
@@ -134,7 +137,7 @@ func (k *talking) signal(s os.Signal) (bool, error) {
 		}
 		return false, k.resize()
 	default:
-		return true, &SignalError{Signal: s.(syscall.Signal)}
+		return true, &exit.SignalError{Signal: s.(syscall.Signal)}
 	}
 }
 
@@ -164,7 +167,7 @@ func (k *talking) frame(f control.Frame) (bool, error) {
 	switch f := f.(type) {
 	case *control.Output:
 		_, _ = k.screen.Write(f.Bytes) // it cannot fail
-		if _, err := k.env.Stdout.Write(f.Bytes); err != nil {
+		if _, err := k.Env.Stdout.Write(f.Bytes); err != nil {
 			return true, fmt.Errorf("write to the terminal: %w", err)
 		}
 	case *control.Notice:
@@ -182,23 +185,23 @@ func (k *talking) frame(f control.Frame) (bool, error) {
 // show shows a notice on the last line, if that does not break into
 // something; the cursor goes back to where it was.
 func (k *talking) show() error {
-	if k.notice == "" || !k.screen.whole() {
+	if k.notice == "" || !k.screen.Whole() {
 		return nil
 	}
 	cols, rows, err := term.GetSize(k.out)
 	if err != nil || cols < 4 || rows < 1 {
 		cols, rows = 80, 24
 	}
-	text := []rune(Printable(k.notice))
+	text := []rune(termtext.Line(k.notice))
 	text = text[:min(len(text), cols-3)]
 	k.notice = ""
-	_, err = fmt.Fprintf(k.env.Stdout, "\x1b7\x1b[%d;1H\x1b[0;7m %s \x1b[0m\x1b[K\x1b8", rows, string(text))
+	_, err = fmt.Fprintf(k.Env.Stdout, "\x1b7\x1b[%d;1H\x1b[0;7m %s \x1b[0m\x1b[K\x1b8", rows, string(text))
 	return err
 }
 
 // tidy undoes what the agent's program has done to the person's terminal.
 func (k *talking) tidy() error {
-	_, err := k.env.Stdout.Write(append(k.screen.undo(), "\r\n"...))
+	_, err := k.Env.Stdout.Write(append(k.screen.Reset(), "\r\n"...))
 	return err
 }
 
@@ -224,7 +227,7 @@ func (k *talking) readFrames() {
 func (k *talking) readKeys(wake *os.File) {
 	defer close(k.typed)
 	for {
-		ready, err := awaitInput(k.in, int(wake.Fd()))
+		ready, err := cmdline.AwaitInput(k.in, int(wake.Fd()))
 		if err != nil || !ready {
 			return
 		}
@@ -241,25 +244,5 @@ func (k *talking) readKeys(wake *os.File) {
 		case <-k.over:
 			return
 		}
-	}
-}
-
-// awaitInput waits until there is something to read at in; false where wake
-// ended first. It is select and not poll, which macOS does not have for
-// terminals.
-func awaitInput(in, wake int) (bool, error) {
-	const most = 1024
-	if in >= most || wake >= most {
-		return false, io.ErrNoProgress
-	}
-	for {
-		var ready unix.FdSet
-		ready.Set(in)
-		ready.Set(wake)
-		_, err := unix.Select(max(in, wake)+1, &ready, nil, nil, nil)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		return err == nil && !ready.IsSet(wake), err
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentswarm/internal/statefile"
+	"agentswarm/internal/terminal"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/task"
@@ -128,7 +129,7 @@ func (a *attached) run() error {
 // as the program's was then.
 func (a *attached) replay(end int64) error {
 	from := max(0, end-replayed)
-	before := &display{}
+	before := &terminal.Display{}
 	if _, err := io.Copy(before, io.NewSectionReader(a.shown, max(0, from-surveyed), min(from, surveyed))); err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (a *attached) replay(end int64) error {
 		_, _ = before.Write(text[:whole]) // it cannot fail
 		text = text[whole:]
 	}
-	return a.stream.Write(&control.Output{Bytes: append(before.again(), text...)})
+	return a.stream.Write(&control.Output{Bytes: append(before.Resume(), text...)})
 }
 
 // hangUp ends the connection and waits for listen.

@@ -7,6 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/ticket"
 )
@@ -24,26 +27,26 @@ func ticketFlags() []cli.Flag {
 func (pl *plan) readTickets(c *cli.Context, p *place, args []string) (found bool, err error) {
 	if !c.IsSet("prompt") {
 		if c.Bool("csv") {
-			return false, usagef("run: --csv is about a list of tickets; give --prompt too")
+			return false, exit.Usagef("run: --csv is about a list of tickets; give --prompt too")
 		}
 		return false, nil
 	}
 	for _, other := range []string{"each", "count", "stages", "eval", "workflow", "script", "args"} {
 		if c.IsSet(other) {
-			return false, usagef("run: --prompt and --%s exclude each other: --prompt is for a list of tickets", other)
+			return false, exit.Usagef("run: --prompt and --%s exclude each other: --prompt is for a list of tickets", other)
 		}
 	}
 	switch {
 	case len(pl.workflow.Command) > 0:
-		return false, usagef("run: --prompt and a command after -- exclude each other")
+		return false, exit.Usagef("run: --prompt and a command after -- exclude each other")
 	case len(args) == 0:
-		return false, usagef("run: --prompt needs a list of tickets: a file, or - for standard input")
+		return false, exit.Usagef("run: --prompt needs a list of tickets: a file, or - for standard input")
 	}
 	r := fanout.TicketsRequest{Template: c.String("prompt")}
 	if args[0] == "-" {
 		p.sayTyped()
 		r.Source, r.Format = "standard input", ticket.FormatJSON
-		if r.Text, err = readAll(p.env.input()); err != nil {
+		if r.Text, err = readAll(cmdline.Input(p.Env)); err != nil {
 			return false, fmt.Errorf("read standard input: %w", err)
 		}
 		pl.input = r.Text
@@ -55,7 +58,7 @@ func (pl *plan) readTickets(c *cli.Context, p *place, args []string) (found bool
 	}
 	pl.workflow.Source = r.Source
 	pl.workflow.Tasks, err = fanout.ReadTickets(r)
-	return true, refused(err)
+	return true, cmdline.Refused(err)
 }
 
 func (p *place) readTicketFile(r *fanout.TicketsRequest, name string) error {
@@ -65,10 +68,10 @@ func (p *place) readTicketFile(r *fanout.TicketsRequest, name string) error {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	defer f.Close()
-	r.Source, r.Format = Printable(name), ticket.FileFormat(name)
+	r.Source, r.Format = termtext.Line(name), ticket.FileFormat(name)
 	r.Text, err = readAll(f)
-	return refused(err)
+	return cmdline.Refused(err)
 }

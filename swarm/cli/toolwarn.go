@@ -6,7 +6,9 @@ import (
 	"maps"
 	"slices"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/script"
@@ -21,16 +23,16 @@ func (p *place) sayTools(pl *plan) {
 	if pl.script == nil {
 		return
 	}
-	kinds := p.env.kinds().ByName()
+	kinds := cmdline.Kinds(p.Env).ByName()
 	lines := workflow.Warnings(workflow.WarnRequest{
 		Types: pl.script.Types, Uses: pl.uses, Agents: []string{pl.script.Agent},
 		Fit:   engine.Fits(pl.config.Agents, kinds),
 		Check: func(call *task.Call) error { return engine.CheckCall(pl.config, kinds, call) },
 	})
 	for _, line := range lines {
-		fmt.Fprintf(p.env.Stderr, "warning: %s\n", Printable(line))
+		fmt.Fprintf(p.Env.Stderr, "warning: %s\n", termtext.Line(line))
 	}
-	if !p.env.Dispatched { // whose standard error nobody reads: the lines of the run say it
+	if !p.Env.Dispatched { // whose standard error nobody reads: the lines of the run say it
 		pl.script.Warned = lines
 	}
 }
@@ -58,7 +60,7 @@ func (p *place) vetTools(ctx context.Context, all []library.Checked) ([]string, 
 	if len(uses) == 0 && !brought {
 		return nil, nil
 	}
-	conf, err := p.config(ctx, "HEAD")
+	conf, err := p.LoadConfig(ctx, "HEAD")
 	if err != nil {
 		return []string{"tools of types and calls are not checked: " + err.Error()}, nil
 	}
@@ -68,7 +70,7 @@ func (p *place) vetTools(ctx context.Context, all []library.Checked) ([]string, 
 // toolWarnings are the warnings of all types of the checkout, and of the tools that
 // scripts spell out, by the agents that a run may use.
 func (p *place) toolWarnings(conf *config.Config, types map[string]workflow.Type, uses []script.Use) []string {
-	kinds := p.env.kinds().ByName()
+	kinds := cmdline.Kinds(p.Env).ByName()
 	specs := map[string]*agent.Spec{}
 	for _, name := range append(conf.AgentNames(), agent.KindNames()...) {
 		if a, err := conf.Agent(name); err == nil && specs[name] == nil {
@@ -102,7 +104,7 @@ func (p *place) likelyAgents(conf *config.Config) []string {
 	if len(names) > 0 {
 		return names
 	}
-	for _, f := range p.env.found() {
+	for _, f := range foundAgents(p.Env) {
 		if f.Here() && f.Program != "" {
 			names = append(names, f.Name)
 		}

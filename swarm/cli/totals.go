@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -13,9 +15,9 @@ import (
 // endText is the last line of a run: how its agents ended, how long it took, and
 // its usage. The status is named where the run did not reach its end, or has no
 // agents.
-func endText(v *store.View, term Terminal) string {
-	run, counts, took := "run "+v.Identity.Run, countsText(v), Duration(v.Took(v.Ended))
-	state := term.state(statusText(v))
+func endText(v *store.View, term terminal.Output) string {
+	run, counts, took := "run "+v.Identity.Run, countsText(v), termtext.Duration(v.Took(v.Ended))
+	state := term.State(statusText(v))
 	ended := v.Status == store.RunCompleted || v.Status == store.RunDegraded
 	switch {
 	case counts == "":
@@ -45,7 +47,7 @@ func countsText(v *store.View) string {
 		}
 	}
 	if failed := failedChecks(v); failed > 0 {
-		parts = append(parts, Count(failed, "check", "checks")+" failed")
+		parts = append(parts, termtext.Count(failed, "check", "checks")+" failed")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -78,7 +80,7 @@ func failedChecks(v *store.View) int {
 // timesText is how long an agent has worked, and for how long it was checked and
 // has waited, where it did.
 func timesText(o agentObject) string {
-	ms := func(n int64) string { return Duration(time.Duration(n) * time.Millisecond) }
+	ms := func(n int64) string { return termtext.Duration(time.Duration(n) * time.Millisecond) }
 	text := ms(o.Worked)
 	if o.Checked > 0 {
 		text += ", checked for " + ms(o.Checked)

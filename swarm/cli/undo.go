@@ -7,16 +7,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 )
 
-func newUndoCommand(env Env) *cli.Command {
+func newUndoCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "undo",
 		Usage:     "undo the last merge or apply",
 		ArgsUsage: "[RUN]",
-		Flags:     []cli.Flag{jsonFlag()},
+		Flags:     []cli.Flag{cmdline.JSONFlag()},
 		Description: `Takes back the last merge or apply of this repository, or of the run named. A
 merge is undone by moving the branch back to where it was, if it is still where
 the merge left it; a branch that the merge made is deleted. An apply is undone if
@@ -30,8 +33,8 @@ Examples:
 	}
 }
 
-func undoAction(c *cli.Context, env Env) error {
-	addresses, err := arguments(c, 0, 1)
+func undoAction(c *cli.Context, env cmdline.Env) error {
+	addresses, err := cmdline.Arguments(c, 0, 1)
 	if err != nil {
 		return err
 	}
@@ -61,7 +64,7 @@ func undoAction(c *cli.Context, env Env) error {
 	}
 	o := movedObject{Schema: "swarm.undo/1", Run: run.ID, ID: l.ID, Verb: l.Verb, Ref: l.Ref, Commit: l.Old, Agents: l.Agents}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	}
 	where := ""
 	switch {
@@ -71,7 +74,7 @@ func undoAction(c *cli.Context, env Env) error {
 		where = fmt.Sprintf("; %s is back at %s", lander.BranchName(o.Ref), git10(o.Commit))
 	}
 	_, err = fmt.Fprintf(env.Stdout, "undone: %s %d of run %s, %s%s\n",
-		o.Verb, o.ID, run.ID, Count(len(o.Agents), "patch", "patches"), Printable(where))
+		o.Verb, o.ID, run.ID, termtext.Count(len(o.Agents), "patch", "patches"), termtext.Line(where))
 	return err
 }
 
@@ -84,7 +87,7 @@ func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run,
 			return nil, err
 		}
 		if len(s.named) > 0 {
-			return nil, usagef("undo: takes a run, and %q is an agent", addresses[0])
+			return nil, exit.Usagef("undo: takes a run, and %q is an agent", addresses[0])
 		}
 		return s.run, nil
 	}
@@ -135,10 +138,10 @@ func (p *place) removedSince(last *store.Landing) error {
 	if run == nil {
 		return nil
 	}
-	refused := &UsageError{
+	refused := &exit.UsageError{
 		Text: fmt.Sprintf("undo: run %s, which landed last, was removed; its record is %s", run.Run, run.Path),
 		Advice: fmt.Sprintf("to take %s %d back, bring the run back with `%s rm --undo %s` and undo again",
-			last.Verb, last.ID, p.env.Calls, run.Run),
+			last.Verb, last.ID, p.Env.Calls, run.Run),
 	}
 	switch {
 	case last.Ref != "" && last.Old != "":

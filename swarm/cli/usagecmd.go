@@ -10,22 +10,26 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/roles"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/ledger"
 	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-func newUsageCommand(env Env) *cli.Command {
+func newUsageCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "usage",
 		Usage:     "show the tokens and cost of a run",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "by", Usage: "key of the sums: `role|model|agent|phase` (default: role)"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		}, selectorFlags()...),
 		Description: `Sums up the tokens of all attempts of the agents of a run (default: the latest):
 input, output, read from a cache, and written to one.
@@ -84,11 +88,11 @@ type aloneUsage struct {
 	Longest int64    `json:"longest_request,omitempty"`
 }
 
-func usageAction(c *cli.Context, env Env) error {
+func usageAction(c *cli.Context, env cmdline.Env) error {
 	by := ledger.ByRole
 	if c.IsSet("by") {
 		if err := by.UnmarshalText([]byte(c.String("by"))); err != nil {
-			return usagef("usage: --by %v", err)
+			return exit.Usagef("usage: --by %v", err)
 		}
 	}
 	p, s, err := openSelection(c, env, 0, -1)
@@ -106,9 +110,9 @@ func usageAction(c *cli.Context, env Env) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	}
-	width, _ := detect(env.Stdout, env.Getenv).Size()
+	width, _ := terminal.Detect(env.Stdout, env.Getenv).Size()
 	return o.print(env.Stdout, width)
 }
 
@@ -175,7 +179,7 @@ func (p *place) pricesFor(ctx context.Context, recorded engine.Config) (ledger.P
 	then := (&roles.Prices{}).With(recorded.Prices)
 	now := table
 	// Commands that use the configuration report its mistakes.
-	if conf, err := p.config(ctx, "HEAD"); err == nil {
+	if conf, err := p.LoadConfig(ctx, "HEAD"); err == nil {
 		now = table.With(conf.Prices())
 	}
 	return func(model string) (roles.Price, bool) {
@@ -227,14 +231,14 @@ func (o *usageObject) print(w io.Writer, width int) error {
 		_, err := fmt.Fprintf(w, "run %s: no agent has reported usage%s\n", o.Run, o.atWork())
 		return err
 	}
-	t := Table{Columns: []Column{
+	t := terminal.Table{Columns: []terminal.Column{
 		{Title: strings.ToUpper(string(o.By)), Flex: true}, {Title: "AGENTS", Right: true}, {Title: "ATTEMPTS", Right: true},
 		{Title: "IN", Right: true}, {Title: "OUT", Right: true}, {Title: "CACHED", Right: true}, {Title: "WRITTEN", Right: true},
 		{Title: "COST", Right: true}, {Title: "FROM"},
 	}}
 	row := func(name string, r usageRow) {
-		t.Row(name, Number(r.Agents), Number(r.Attempts), Number(int(r.Input)), Number(int(r.Output)),
-			Number(int(r.CacheRead)), Number(int(r.CacheWrite)), r.cost(), r.origin())
+		t.Row(name, termtext.Number(r.Agents), termtext.Number(r.Attempts), termtext.Number(int(r.Input)), termtext.Number(int(r.Output)),
+			termtext.Number(int(r.CacheRead)), termtext.Number(int(r.CacheWrite)), r.cost(), r.origin())
 	}
 	for _, r := range o.Rows {
 		row(o.named(r), r)
@@ -244,7 +248,7 @@ func (o *usageObject) print(w io.Writer, width int) error {
 		return err
 	}
 	if len(o.Total.Unpriced) > 0 {
-		fmt.Fprintf(w, "no price is known of: %s\n", Printable(strings.Join(o.Total.Unpriced, ", ")))
+		fmt.Fprintf(w, "no price is known of: %s\n", termtext.Line(strings.Join(o.Total.Unpriced, ", ")))
 	}
 	text := ""
 	if !o.single {
@@ -276,7 +280,7 @@ func (o *usageObject) atWork() string {
 	if o.Working == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s running: usage is counted when an attempt ends", Count(o.Working, "agent", "agents"))
+	return fmt.Sprintf("; %s running: usage is counted when an attempt ends", termtext.Count(o.Working, "agent", "agents"))
 }
 
 // cost is what is known of it; nothing where nothing is.
@@ -315,12 +319,12 @@ func (a *aloneUsage) text() string {
 		return ""
 	case a.Cost == nil:
 		return fmt.Sprintf("with everything on %s the cost is not known: no price is known of all tokens of %s\n",
-			Printable(a.Model), Printable(strings.Join(a.Unknown, ", ")))
+			termtext.Line(a.Model), termtext.Line(strings.Join(a.Unknown, ", ")))
 	}
-	text := fmt.Sprintf("with everything on %s it would be $%.4f: ", Printable(a.Model), *a.Cost)
+	text := fmt.Sprintf("with everything on %s it would be $%.4f: ", termtext.Line(a.Model), *a.Cost)
 	switch {
 	case a.Saved == nil:
-		text += "the difference is not known: no price is known of all tokens of " + Printable(strings.Join(a.Unknown, ", "))
+		text += "the difference is not known: no price is known of all tokens of " + termtext.Line(strings.Join(a.Unknown, ", "))
 	case math.Abs(*a.Saved) < 0.00005: // as it is printed
 		text += "the same"
 	case *a.Saved < 0:
@@ -329,7 +333,7 @@ func (a *aloneUsage) text() string {
 		text += fmt.Sprintf("you saved $%.4f, %.0f %%", *a.Saved, 100**a.Saved / *a.Cost)
 	}
 	if a.Longest > 0 {
-		text += fmt.Sprintf(", if no request had more than %s tokens", Number(int(a.Longest)))
+		text += fmt.Sprintf(", if no request had more than %s tokens", termtext.Number(int(a.Longest)))
 	}
 	return text + "\n"
 }

@@ -23,7 +23,7 @@ func (p *place) defaultModel(ctx context.Context, recorded engine.Config, v *sto
 		model.Effort = "" // it costs the same
 		return model.String()
 	}
-	conf, err := p.config(ctx, "HEAD")
+	conf, err := p.LoadConfig(ctx, "HEAD")
 	if err != nil {
 		return ""
 	}

@@ -12,14 +12,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/lab"
 	"agentswarm/swarm/store"
 )
 
 const labJobs = 4
 
-func newVariantsBenchCommand(env Env) *cli.Command {
+func newVariantsBenchCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "compare agents with and without variants",
@@ -36,7 +40,7 @@ func newVariantsBenchCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "replay", Usage: "only the report of the transcripts in `DIR`"},
 			&cli.StringFlag{Name: "html", Usage: "also write the report as a page with plots to `FILE`"},
 			yesFlag(),
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `For each failure mode of a family there are twenty small tasks, each a repository
 of its own. Agents do them as in any run, with and without the text against that
@@ -57,8 +61,8 @@ Examples:
 	}
 }
 
-func variantsBenchAction(c *cli.Context, env Env) (err error) {
-	if _, err := arguments(c, 0, 0); err != nil {
+func variantsBenchAction(c *cli.Context, env cmdline.Env) (err error) {
+	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
 	if err := pageCan(c); err != nil {
@@ -71,7 +75,7 @@ func variantsBenchAction(c *cli.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
-	note, err := env.labAgent(c, &r)
+	note, err := labAgentOf(env, c, &r)
 	if err != nil {
 		return err
 	}
@@ -85,8 +89,8 @@ func variantsBenchAction(c *cli.Context, env Env) (err error) {
 	defer func() { err = errors.Join(err, plan.Close()) }()
 	fmt.Fprint(env.Stderr, note)
 	fmt.Fprintf(env.Stderr, "transcripts: %s; %d of %s are there, %s to be started\n",
-		Printable(plan.Transcripts()), plan.All()-plan.Missing(), Count(plan.All(), "agent", "agents"), Count(plan.Missing(), "agent is", "agents are"))
-	if err := env.confirmLab(c, plan); err != nil {
+		termtext.Line(plan.Transcripts()), plan.All()-plan.Missing(), termtext.Count(plan.All(), "agent", "agents"), termtext.Count(plan.Missing(), "agent is", "agents are"))
+	if err := confirmLab(env, c, plan); err != nil {
 		return err
 	}
 	failures, err := plan.Run(c.Context)
@@ -107,7 +111,7 @@ func variantsBenchAction(c *cli.Context, env Env) (err error) {
 		return err
 	}
 	if len(failures) > 0 {
-		return &ExitError{Code: CodeDegraded}
+		return &exit.Error{Code: exit.Degraded}
 	}
 	return nil
 }
@@ -116,32 +120,32 @@ func variantsBenchAction(c *cli.Context, env Env) (err error) {
 func refusedLab(err error) error {
 	var not *lab.RefusedError
 	if errors.As(err, &not) {
-		return &UsageError{Text: "variants bench: " + not.Text, Advice: not.Advice}
+		return &exit.UsageError{Text: "variants bench: " + not.Text, Advice: not.Advice}
 	}
 	return err
 }
 
 // replayAction reports on what was recorded.
-func replayAction(c *cli.Context, env Env) error {
+func replayAction(c *cli.Context, env cmdline.Env) error {
 	for _, name := range []string{"family", "model", "agent", "arm", "mode", "repeat", "tasks", "jobs", "out", "yes"} {
 		if c.IsSet(name) {
-			return usagef("variants bench: --%s is for agents, and --replay starts none", name)
+			return exit.Usagef("variants bench: --%s is for agents, and --replay starts none", name)
 		}
 	}
-	dir := absolute(invoked(c).dir, c.String("replay"))
+	dir := absolute(cmdline.Invoked(c).Dir, c.String("replay"))
 	if stat, err := os.Stat(dir); err != nil || !stat.IsDir() {
-		return usagef("variants bench: --replay %s: no such folder", c.String("replay"))
+		return exit.Usagef("variants bench: --replay %s: no such folder", c.String("replay"))
 	}
 	all, err := lab.Load(lab.Recorded(dir))
 	var not *lab.TranscriptError
 	if errors.As(err, &not) {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	if err != nil {
 		return err
 	}
 	if len(all) == 0 {
-		return usagef("variants bench: --replay %s: holds no transcript", c.String("replay"))
+		return exit.Usagef("variants bench: --replay %s: holds no transcript", c.String("replay"))
 	}
 	report, err := lab.Summarize(all)
 	if err != nil {
@@ -151,29 +155,29 @@ func replayAction(c *cli.Context, env Env) error {
 }
 
 // newLabRequest checks what was typed.
-func newLabRequest(c *cli.Context, env Env) (lab.Request, error) {
+func newLabRequest(c *cli.Context, env cmdline.Env) (lab.Request, error) {
 	r := lab.Request{
 		Family: c.String("family"), Model: c.String("model"), Agent: c.String("agent"),
 		Repeat: c.Int("repeat"), Tasks: c.Int("tasks"), Jobs: c.Int("jobs"), Environ: env.Environ,
-		Swarm: func(ctx context.Context, t lab.Typed) int { return env.typedIn(ctx, t) },
-		Say:   func(text string) { fmt.Fprintln(env.Stderr, Printable(text)) },
+		Swarm: func(ctx context.Context, t lab.Typed) int { return typedIn(env, ctx, t) },
+		Say:   func(text string) { fmt.Fprintln(env.Stderr, termtext.Line(text)) },
 	}
 	switch {
 	case r.Family == "":
-		return r, usagef("variants bench: --family is missing: claude, deepseek, gpt or qwen")
+		return r, exit.Usagef("variants bench: --family is missing: claude, deepseek, gpt or qwen")
 	case r.Model == "":
-		return r, usagef("variants bench: --model is missing: what agents are to use")
+		return r, exit.Usagef("variants bench: --model is missing: what agents are to use")
 	case r.Repeat < 1 || r.Repeat > 100:
-		return r, usagef("variants bench: --repeat %d: want 1 to 100", r.Repeat)
+		return r, exit.Usagef("variants bench: --repeat %d: want 1 to 100", r.Repeat)
 	case c.IsSet("tasks") && r.Tasks < 1:
-		return r, usagef("variants bench: --tasks %d: want 1 or more", r.Tasks)
+		return r, exit.Usagef("variants bench: --tasks %d: want 1 or more", r.Tasks)
 	case r.Jobs < 1 || r.Jobs > 100:
-		return r, usagef("variants bench: -j %d: want 1 to 100", r.Jobs)
+		return r, exit.Usagef("variants bench: -j %d: want 1 to 100", r.Jobs)
 	}
 	for arm := range strings.SplitSeq(c.String("arm"), ",") {
 		a := lab.Arm(strings.TrimSpace(arm))
 		if a != lab.Off && a != lab.On || slices.Contains(r.Arms, a) {
-			return r, usagef("variants bench: --arm %q: want off, on or off,on", c.String("arm"))
+			return r, exit.Usagef("variants bench: --arm %q: want off, on or off,on", c.String("arm"))
 		}
 		r.Arms = append(r.Arms, a)
 	}
@@ -188,17 +192,17 @@ func newLabRequest(c *cli.Context, env Env) (lab.Request, error) {
 }
 
 // labDir is where a lab keeps what it records.
-func labDir(c *cli.Context, env Env, r lab.Request) (string, error) {
+func labDir(c *cli.Context, env cmdline.Env, r lab.Request) (string, error) {
 	dir := ""
 	if c.IsSet("out") {
 		if c.String("out") == "" {
-			return "", usagef("variants bench: --out needs a folder")
+			return "", exit.Usagef("variants bench: --out needs a folder")
 		}
-		dir = absolute(invoked(c).dir, c.String("out"))
+		dir = absolute(cmdline.Invoked(c).Dir, c.String("out"))
 	} else {
 		root, err := store.Root(env.Getenv)
 		if err != nil {
-			return "", refused(err)
+			return "", cmdline.Refused(err)
 		}
 		// Not in it: each folder there is of a repository.
 		name := strings.Map(func(r rune) rune {
@@ -219,7 +223,7 @@ func labDir(c *cli.Context, env Env, r lab.Request) (string, error) {
 }
 
 // typedIn runs a command of the lab, whose runs have a state of their own.
-func (env Env) typedIn(ctx context.Context, t lab.Typed) int {
+func typedIn(env cmdline.Env, ctx context.Context, t lab.Typed) int {
 	getenv := env.Getenv
 	env.Getenv = func(name string) string {
 		if name == "SWARM_STATE_DIR" {
@@ -234,11 +238,11 @@ func (env Env) typedIn(ctx context.Context, t lab.Typed) int {
 	return Typed(env)(ctx, t.Dir, t.Stdout, t.Stderr, t.Args...)
 }
 
-// labAgent finds the agent before anything begins, the one that is named or
+// labAgentOf finds the agent before anything begins, the one that is named or
 // the one that `run` would take, what it may be told, and what a person should
 // know of it.
-func (env Env) labAgent(c *cli.Context, r *lab.Request) (note string, err error) {
-	conf, err := env.labConfig()
+func labAgentOf(env cmdline.Env, c *cli.Context, r *lab.Request) (note string, err error) {
+	conf, err := labConfigOf(env)
 	if err != nil {
 		return "", err
 	}
@@ -248,13 +252,13 @@ func (env Env) labAgent(c *cli.Context, r *lab.Request) (note string, err error)
 		return "", err
 	}
 	if a.Kind == config.KindCommand {
-		return "", &UsageError{
+		return "", &exit.UsageError{
 			Text:   fmt.Sprintf("variants bench: agent %q is a command: commands are told no variants, in no arm", a.Name),
 			Advice: "name an agent of another kind, such as --agent builtin",
 		}
 	}
 	if conf.NoVariants {
-		return "", &UsageError{
+		return "", &exit.UsageError{
 			Text:   "variants bench: [variants] enabled = false in your configuration: agents would be told no variants in any arm",
 			Advice: "take it out of " + p.UserFile(),
 		}
@@ -266,15 +270,15 @@ func (env Env) labAgent(c *cli.Context, r *lab.Request) (note string, err error)
 		return "", err
 	}
 	if a.why != "" {
-		note = fmt.Sprintf("agent: %s (%s)\n", Printable(a.Name), Printable(a.why))
+		note = fmt.Sprintf("agent: %s (%s)\n", termtext.Line(a.Name), termtext.Line(a.why))
 	}
 	r.Agent = a.Name
 	return note, nil
 }
 
 // confirmLab asks once before many agents start that cost money.
-func (env Env) confirmLab(c *cli.Context, plan *lab.Plan) error {
-	conf, err := env.labConfig()
+func confirmLab(env cmdline.Env, c *cli.Context, plan *lab.Plan) error {
+	conf, err := labConfigOf(env)
 	if err != nil {
 		return err
 	}
@@ -282,11 +286,11 @@ func (env Env) confirmLab(c *cli.Context, plan *lab.Plan) error {
 	if err != nil {
 		return err
 	}
-	if !env.kinds().ByName()[a.Kind.String()].Paid || plan.Missing() <= unasked || c.Bool("yes") {
+	if !cmdline.Kinds(env).ByName()[a.Kind.String()].Paid || plan.Missing() <= unasked || c.Bool("yes") {
 		return nil
 	}
-	return env.askToStart(
-		fmt.Sprintf("%s %s: %s", plan.Agent, plan.Model, Count(plan.Missing(), "agent", "agents")),
+	return askToStart(env,
+		fmt.Sprintf("%s %s: %s", plan.Agent, plan.Model, termtext.Count(plan.Missing(), "agent", "agents")),
 		fmt.Sprintf("%d at once", plan.Jobs))
 }
 
@@ -295,28 +299,28 @@ func pageCan(c *cli.Context) error {
 	if !c.IsSet("html") {
 		return nil
 	}
-	name := absolute(invoked(c).dir, c.String("html"))
+	name := absolute(cmdline.Invoked(c).Dir, c.String("html"))
 	if there, err := os.Stat(name); c.String("html") == "" || err == nil && !there.Mode().IsRegular() {
-		return usagef("variants bench: --html %s: is not a file", c.String("html"))
+		return exit.Usagef("variants bench: --html %s: is not a file", c.String("html"))
 	}
 	if dir, err := os.Stat(filepath.Dir(name)); err != nil || !dir.IsDir() {
-		return usagef("variants bench: --html %s: there is no folder %s", c.String("html"), filepath.Dir(name))
+		return exit.Usagef("variants bench: --html %s: there is no folder %s", c.String("html"), filepath.Dir(name))
 	}
 	return nil
 }
 
 // printLab prints a report, and writes its page.
-func printLab(c *cli.Context, env Env, r *lab.Report) (err error) {
+func printLab(c *cli.Context, env cmdline.Env, r *lab.Report) (err error) {
 	if c.IsSet("html") { // what was paid for is printed in any case
-		if wrong := writePage(absolute(invoked(c).dir, c.String("html")), r.HTML); wrong != nil {
+		if wrong := writePage(absolute(cmdline.Invoked(c).Dir, c.String("html")), r.HTML); wrong != nil {
 			defer func() { err = errors.Join(err, fmt.Errorf("write %s: %w", c.String("html"), wrong)) }()
 		}
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, r)
+		return cmdline.PrintJSON(env.Stdout, r)
 	}
-	lines := []string{r.Title, fmt.Sprintf("%s, %s", Count(r.Transcripts, "transcript", "transcripts"), Count(r.Missing, "is missing", "are missing")), ""}
-	t := Table{Columns: []Column{
+	lines := []string{r.Title, fmt.Sprintf("%s, %s", termtext.Count(r.Transcripts, "transcript", "transcripts"), termtext.Count(r.Missing, "is missing", "are missing")), ""}
+	t := terminal.Table{Columns: []terminal.Column{
 		{Title: "MODE"}, {Title: "MEASURE"}, {Title: "BETTER"}, {Title: "PAIRS", Right: true}, {Title: "OFF", Right: true},
 		{Title: "ON", Right: true}, {Title: "DIFFERENCE", Right: true}, {Title: "95 %", Right: true}, {Title: "P", Right: true}, {Title: ""},
 	}}
@@ -328,12 +332,12 @@ func printLab(c *cli.Context, env Env, r *lab.Report) (err error) {
 		}
 	}
 	for _, line := range append(lines, t.Lines(0)...) {
-		if _, err := fmt.Fprintln(env.Stdout, Printable(line)); err != nil {
+		if _, err := fmt.Fprintln(env.Stdout, termtext.Line(line)); err != nil {
 			return err
 		}
 	}
 	for _, f := range r.Failures {
-		fmt.Fprintf(env.Stderr, "%s: %s: %s\n", f.Agent, f.Kind, Printable(f.Message))
+		fmt.Fprintf(env.Stderr, "%s: %s: %s\n", f.Agent, f.Kind, termtext.Line(f.Message))
 	}
 	return nil
 }
@@ -354,12 +358,12 @@ func writePage(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// labConfig is the configuration outside of any repository.
-func (env Env) labConfig() (*config.Config, error) {
-	conf, err := env.userConfig()
+// labConfigOf is the configuration outside of any repository.
+func labConfigOf(env cmdline.Env) (*config.Config, error) {
+	conf, err := cmdline.UserConfig(env)
 	if err != nil {
 		return nil, err
 	}
 	conf, err = conf.Over(config.Lookup(env.Getenv))
-	return conf, refused(err)
+	return conf, cmdline.Refused(err)
 }

@@ -12,19 +12,22 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/variantset"
 	"agentswarm/variants"
 	"agentswarm/worktree/git"
 )
 
-func newVariantsCommand(env Env) *cli.Command {
+func newVariantsCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "variants",
 		Usage:     "list additions to prompts against failure modes of models",
 		ArgsUsage: "[MODEL]",
-		Flags:     []cli.Flag{jsonFlag()},
+		Flags:     []cli.Flag{cmdline.JSONFlag()},
 		Description: `A variant is a short text against a known failure mode of one family of models. The
 system prompt of an agent ends with the variants for the family of its model. With a
 model, the command prints its family and variants; without one, it lists all of them.
@@ -58,8 +61,8 @@ type knownVariant struct {
 	Off bool `json:"off,omitempty"` // the configuration leaves it out
 }
 
-func variantsAction(c *cli.Context, env Env) error {
-	args, err := arguments(c, 0, 1)
+func variantsAction(c *cli.Context, env cmdline.Env) error {
+	args, err := cmdline.Arguments(c, 0, 1)
 	if err != nil {
 		return err
 	}
@@ -77,7 +80,7 @@ func variantsAction(c *cli.Context, env Env) error {
 	}
 	if p.Repo != nil && !p.Repo.Bare() {
 		if differ := variantset.Uncommitted(p.Repo.TopLevel, all); len(differ) > 0 {
-			fmt.Fprintf(env.Stderr, "not committed: %s; agents are told what the commit has that a run starts from\n", Printable(some(differ)))
+			fmt.Fprintf(env.Stderr, "not committed: %s; agents are told what the commit has that a run starts from\n", termtext.Line(some(differ)))
 		}
 	}
 	o := &variantsObject{Schema: "swarm.variants/1", Enabled: !conf.NoVariants, Variants: []knownVariant{}}
@@ -87,11 +90,11 @@ func variantsAction(c *cli.Context, env Env) error {
 	}
 	o.list(all, conf)
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	}
 	for _, text := range variantset.UnknownOff(all, conf.VariantsOff) {
 		if len(args) == 0 {
-			fmt.Fprintf(env.Stderr, "%s: %s\n", program, Printable(text))
+			fmt.Fprintf(env.Stderr, "%s: %s\n", cmdline.Program, termtext.Line(text))
 		}
 	}
 	return o.print(env.Stdout)
@@ -107,7 +110,7 @@ func (o *variantsObject) list(all []variants.Variant, conf *config.Config) {
 
 // placeAnywhere is the repository that one stands in and the commit that its
 // work begins at, or outside of any a place without both.
-func placeAnywhere(c *cli.Context, env Env) (*place, git.Hash, error) {
+func placeAnywhere(c *cli.Context, env cmdline.Env) (*place, git.Hash, error) {
 	p, err := openPlace(c, env)
 	var none *git.NotRepoError
 	switch {
@@ -125,10 +128,10 @@ func (o *variantsObject) print(w io.Writer) error {
 		fmt.Fprintln(w, "Variants are switched off: agents get none of these.")
 	}
 	if o.Model != "" {
-		fmt.Fprintf(w, "%s: %s\n", Printable(o.Model), cmp.Or(string(o.Family), "of no known family"))
+		fmt.Fprintf(w, "%s: %s\n", termtext.Line(o.Model), cmp.Or(string(o.Family), "of no known family"))
 		return o.printTexts(w)
 	}
-	t := &Table{Columns: []Column{{Title: "VARIANT"}, {Title: "FAILURE", Flex: true}, {Title: "FROM"}}}
+	t := &terminal.Table{Columns: []terminal.Column{{Title: "VARIANT"}, {Title: "FAILURE", Flex: true}, {Title: "FROM"}}}
 	for _, v := range o.Variants {
 		t.Row(v.Key(), v.Failure, v.from())
 	}
@@ -142,13 +145,13 @@ func (o *variantsObject) printTexts(w io.Writer) error {
 		return err
 	}
 	for _, v := range o.Variants {
-		fmt.Fprintf(w, "\n%s (%s)\n  failure: %s\n", v.Key(), Printable(v.from()), Printable(v.Failure))
+		fmt.Fprintf(w, "\n%s (%s)\n  failure: %s\n", v.Key(), termtext.Line(v.from()), termtext.Line(v.Failure))
 		if v.Measure != "" {
-			fmt.Fprintf(w, "  measure: %s\n", Printable(v.Measure))
+			fmt.Fprintf(w, "  measure: %s\n", termtext.Line(v.Measure))
 		}
 		fmt.Fprintln(w)
 		for line := range strings.Lines(v.Text + "\n") {
-			fmt.Fprintln(w, strings.TrimRight("    "+Printable(strings.TrimRight(line, "\n")), " "))
+			fmt.Fprintln(w, strings.TrimRight("    "+termtext.Line(strings.TrimRight(line, "\n")), " "))
 		}
 	}
 	return nil
@@ -175,7 +178,7 @@ func (p *place) runVariants(ctx context.Context, conf *config.Config, commit git
 		return nil, err
 	}
 	for _, text := range variantset.UnknownOff(all, conf.VariantsOff) {
-		fmt.Fprintf(p.env.Stderr, "%s: %s\n", program, Printable(text))
+		fmt.Fprintf(p.Env.Stderr, "%s: %s\n", cmdline.Program, termtext.Line(text))
 	}
 	return variants.Less(all, conf.VariantsOff), nil
 }
@@ -194,7 +197,7 @@ func (p *place) sayVariants(pl *plan) {
 	}
 	own := variantset.OfRepo(pl.config.Variants)
 	if len(own) > 0 {
-		fmt.Fprintf(p.env.Stderr, "variants of this repository: %s; swarm variants MODEL shows them\n", some(own))
+		fmt.Fprintf(p.Env.Stderr, "variants of this repository: %s; swarm variants MODEL shows them\n", some(own))
 	}
 }
 
@@ -210,7 +213,7 @@ func some(all []string) string {
 // allVariants are all that there are. An empty commit has none.
 func (p *place) allVariants(ctx context.Context, commit git.Hash) ([]variants.Variant, error) {
 	r := variantset.Request{Repo: p.Repo, Commit: commit}
-	if file := config.UserFile(config.Lookup(p.env.Getenv)); file != "" {
+	if file := config.UserFile(config.Lookup(p.Env.Getenv)); file != "" {
 		r.UserDir = filepath.Join(filepath.Dir(file), "variants")
 	}
 	return variantset.All(ctx, r)

@@ -17,9 +17,11 @@ import (
 	"golang.org/x/term"
 
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/environ"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/privatehome"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/task"
@@ -33,8 +35,8 @@ func (v *visit) through(ctx context.Context, lease *event.Leased, at string) (in
 		// The agent can read the environment of the command.
 		Env: v.sharedEnviron(at, lease.Base), Adopt: homeVariables(),
 	}
-	in, typed := v.env.Stdin.(*os.File)
-	if out, shown := unwrapped(v.env.Stdout).(*os.File); typed && shown && isTerminal(in.Fd()) && isTerminal(out.Fd()) {
+	in, typed := v.Env.Stdin.(*os.File)
+	if out, shown := cmdline.Unwrapped(v.Env.Stdout).(*os.File); typed && shown && cmdline.IsTerminal(in.Fd()) && cmdline.IsTerminal(out.Fd()) {
 		return v.onScreen(ctx, request, in, out)
 	}
 	return v.onFiles(ctx, request)
@@ -50,7 +52,7 @@ func homeVariables() []string {
 // agent: the variables that agents get too, and where the command is.
 func (v *visit) sharedEnviron(dir, base string) []string {
 	rules := environ.Rules{Pass: v.passEnv()}
-	passed, _ := rules.Select(v.env.Environ)
+	passed, _ := rules.Select(v.Env.Environ)
 	return append(passed, v.whereabouts(dir, base)...)
 }
 
@@ -67,16 +69,16 @@ func (v *visit) passEnv() []string {
 // onFiles hands the person's streams over as they are. One that is no file is
 // copied through a pipe.
 func (v *visit) onFiles(ctx context.Context, r proc.VisitRequest) (code int, err error) {
-	signals, giveBack := takeSignals()
+	signals, giveBack := cmdline.TakeSignals()
 	defer giveBack()
 	r.Signals = signals
 	var copied sync.WaitGroup
 	var shown []*os.File
-	if f, ok := v.env.Stdin.(*os.File); ok && !isTerminal(f.Fd()) {
+	if f, ok := v.Env.Stdin.(*os.File); ok && !cmdline.IsTerminal(f.Fd()) {
 		r.Files[0] = f
 	}
-	for i, w := range []io.Writer{unwrapped(v.env.Stdout), unwrapped(v.env.Stderr)} {
-		if f, ok := w.(*os.File); ok && !isTerminal(f.Fd()) {
+	for i, w := range []io.Writer{cmdline.Unwrapped(v.Env.Stdout), cmdline.Unwrapped(v.Env.Stderr)} {
+		if f, ok := w.(*os.File); ok && !cmdline.IsTerminal(f.Fd()) {
 			r.Files[i+1] = f
 			continue
 		}
@@ -91,7 +93,7 @@ func (v *visit) onFiles(ctx context.Context, r proc.VisitRequest) (code int, err
 	}
 	exit, err := proc.Visit(ctx, r)
 	for _, f := range r.Files[1:] {
-		if f != unwrapped(v.env.Stdout) && f != unwrapped(v.env.Stderr) {
+		if f != cmdline.Unwrapped(v.Env.Stdout) && f != cmdline.Unwrapped(v.Env.Stderr) {
 			_ = f.Close() // what the command has left running may hold the other end
 		}
 	}
@@ -113,7 +115,7 @@ const lingering = 200 * time.Millisecond
 // onScreen puts the command on a terminal of its own, which the person's shows:
 // theirs is not handed to anybody inside.
 func (v *visit) onScreen(ctx context.Context, r proc.VisitRequest, in, out *os.File) (code int, err error) {
-	signals, giveBack := takeSignals(syscall.SIGWINCH, syscall.SIGCONT)
+	signals, giveBack := cmdline.TakeSignals(syscall.SIGWINCH, syscall.SIGCONT)
 	defer giveBack()
 	screen, err := proc.NewScreen(sizeOf(out))
 	if err != nil {
@@ -185,7 +187,7 @@ func passScreen(p screenPass) {
 func typeInto(screen *proc.Screen, in, wake *os.File) {
 	buf := make([]byte, 4096)
 	for {
-		if ready, err := awaitInput(int(in.Fd()), int(wake.Fd())); err != nil || !ready {
+		if ready, err := cmdline.AwaitInput(int(in.Fd()), int(wake.Fd())); err != nil || !ready {
 			return
 		}
 		n, err := in.Read(buf)
@@ -214,7 +216,7 @@ func sizeOf(out *os.File) proc.Size {
 // mount it a second time.
 func (v *visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, err error) {
 	if _, running := v.agent.Status.(*task.Running); running {
-		return 0, usagef("%s: %s is between two steps; try again in a moment", v.verb, v.agent.ID)
+		return 0, exit.Usagef("%s: %s is between two steps; try again in a moment", v.verb, v.agent.ID)
 	}
 	owner, err := v.own(ctx, v.run)
 	if err != nil {
@@ -241,7 +243,7 @@ func (v *visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 	}
 	host, err := b.deps.Launcher.Start(ctx, proc.Spec{
 		Run: v.run.ID, Argv: engine.ShellCommand("read -r line"),
-		Env: append([]string{"PATH=" + v.env.Getenv("PATH"), "TMPDIR=" + cmp.Or(around.Tmp, v.env.Getenv("TMPDIR"))}, around.Env...),
+		Env: append([]string{"PATH=" + v.Env.Getenv("PATH"), "TMPDIR=" + cmp.Or(around.Tmp, v.Env.Getenv("TMPDIR"))}, around.Env...),
 		Dir: w.Path(), Pipe: true, Walls: around.Walls, Door: door,
 		Stdout: filepath.Join(private, "out"), Stderr: filepath.Join(private, "err"),
 	})

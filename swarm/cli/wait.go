@@ -9,18 +9,21 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-func newWaitCommand(env Env) *cli.Command {
+func newWaitCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "wait",
 		Usage:     "wait for the end of a run or of agents",
 		ArgsUsage: "[RUN | AGENT…]",
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "timeout", Usage: "give up after `TIME`, with exit code 124"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Follows the run on standard error, and ends with the output and the exit code of
 run: 0 if all agents completed, 3 if agents failed, 7 if a check failed. Ctrl-C ends
@@ -35,16 +38,16 @@ Examples:
 }
 
 // errWaited is the cause of a wait that took too long.
-var errWaited = &ExitError{Code: CodeTimeout, Err: errors.New("the timeout is over; the run continues")}
+var errWaited = &exit.Error{Code: exit.Timeout, Err: errors.New("the timeout is over; the run continues")}
 
-func waitAction(c *cli.Context, env Env) error {
-	addresses, err := arguments(c, 0, -1)
+func waitAction(c *cli.Context, env cmdline.Env) error {
+	addresses, err := cmdline.Arguments(c, 0, -1)
 	if err != nil {
 		return err
 	}
 	limit := c.Duration("timeout")
 	if c.IsSet("timeout") && limit <= 0 {
-		return usagef("wait: --timeout %s: want a duration above zero, such as 10m", limit)
+		return exit.Usagef("wait: --timeout %s: want a duration above zero, such as 10m", limit)
 	}
 	p, err := openPlace(c, env)
 	if err != nil {
@@ -65,29 +68,29 @@ func waitAction(c *cli.Context, env Env) error {
 		return err
 	}
 	code, err := p.printWaited(s, v, c.Bool("json"))
-	if err == nil && code != CodeOK {
-		return &ExitError{Code: code}
+	if err == nil && code != exit.OK {
+		return &exit.Error{Code: code}
 	}
 	return err
 }
 
 // printWaited prints what was waited for: a run as the command that ran it
 // does, agents in a line each.
-func (p *place) printWaited(s *selection, v *store.View, asJSON bool) (Code, error) {
+func (p *place) printWaited(s *selection, v *store.View, asJSON bool) (exit.Code, error) {
 	named := s.named
 	if len(named) == 0 {
 		err := p.printSummary(s.run, v, nil)
 		if e := threw(v); e != nil {
-			complain(p.env, e)
+			complain(p.Env, e)
 		}
-		return Code(v.Code), errors.Join(err, p.printResult(v, asJSON))
+		return exit.Code(v.Code), errors.Join(err, p.printResult(v, asJSON))
 	}
-	code := CodeOK
+	code := exit.OK
 	for _, a := range named {
-		code = First(code, waitedCode(v, v.Agent(a.ID)))
+		code = exit.First(code, waitedCode(v, v.Agent(a.ID)))
 	}
 	if asJSON {
-		return code, printJSON(p.env.Stdout, newRunObject(v, time.Now()).only(named))
+		return code, cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()).only(named))
 	}
 	return code, p.printWords(v, named)
 }
@@ -103,7 +106,7 @@ func (p *place) printWords(v *store.View, named []*store.Agent) error {
 		if cause != "" {
 			line += ": " + cause
 		}
-		if _, err := fmt.Fprintln(p.env.Stdout, Printable(line)); err != nil {
+		if _, err := fmt.Fprintln(p.Env.Stdout, termtext.Line(line)); err != nil {
 			return err
 		}
 	}
@@ -168,25 +171,25 @@ func awaitAgents(ctx context.Context, s *selection) error {
 
 // waitedCode is that of an agent that was waited for: it may have to wait for
 // a resume.
-func waitedCode(v *store.View, a *store.Agent) Code {
+func waitedCode(v *store.View, a *store.Agent) exit.Code {
 	stopped, ok := a.Status.(*task.Cancelled)
 	if v.Status == store.RunPaused && (a.Result() == nil || ok && stopped.Cause == task.CauseBudget) {
-		return CodePaused
+		return exit.Paused
 	}
 	return agentCode(a)
 }
 
 // agentCode is the exit code that one agent stands for.
-func agentCode(a *store.Agent) Code {
+func agentCode(a *store.Agent) exit.Code {
 	done, ok := a.Status.(*task.Completed)
 	switch {
 	case !ok:
-		return CodeDegraded
+		return exit.Degraded
 	case a.Appraisal != nil && !a.Appraisal.Pass && !a.Accepted():
-		return CodeDegraded
+		return exit.Degraded
 	case done.Verified != nil && !*done.Verified:
-		return CodeVerify
+		return exit.Verify
 	default:
-		return CodeOK
+		return exit.OK
 	}
 }

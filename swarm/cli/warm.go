@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentswarm/internal/statefile"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/landing/lander"
@@ -30,10 +31,10 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 		return nothing, nil
 	}
 	if b.sandbox.Walled() && !b.sandbox.Rung.Overlay() {
-		fmt.Fprintf(b.env.Stderr, "warm: left out: in the sandbox %s agents share no caches\n", b.sandbox.Rung)
+		fmt.Fprintf(b.Env.Stderr, "warm: left out: in the sandbox %s agents share no caches\n", b.sandbox.Rung)
 		return nothing, nil
 	}
-	fmt.Fprintf(b.env.Stderr, "warm: %s\n", Printable(command))
+	fmt.Fprintf(b.Env.Stderr, "warm: %s\n", termtext.Line(command))
 	began := time.Now()
 	dir := engine.WarmOf(b.run)
 	if err := os.MkdirAll(filepath.Join(dir, "box"), 0o700); err != nil {
@@ -57,15 +58,15 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	b.sandbox.Warm = filepath.Join(dir, "box", isolation.SetupLayers)
 	took := time.Since(began).Round(time.Second / 10)
 	if exit.Reason == proc.Exited && exit.Code == 0 {
-		fmt.Fprintf(b.env.Stderr, "warm: done in %s\n", took)
+		fmt.Fprintf(b.Env.Stderr, "warm: done in %s\n", took)
 		return cool, nil
 	}
 	last, err := statefile.TailText(out+".err", 500)
 	if err != nil {
 		return nil, errors.Join(err, cool())
 	}
-	fmt.Fprintf(b.env.Stderr, "warm: %s in %s, and the run continues with what it left: %s\n",
-		exit.Words(), took, Printable(strings.TrimSpace(last)))
+	fmt.Fprintf(b.Env.Stderr, "warm: %s in %s, and the run continues with what it left: %s\n",
+		exit.Words(), took, termtext.Line(strings.TrimSpace(last)))
 	return cool, nil
 }
 

@@ -8,7 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/activity"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
@@ -34,9 +37,9 @@ func (p *place) showAt(ctx context.Context, run *store.Run, at *counter, since t
 	}
 	w := &watcher{
 		view: store.Fold(id, nil), began: since, at: at, told: map[string]bool{},
-		progress: newProgress(p.env.Stderr, detect(p.env.Stderr, p.env.Getenv)),
+		progress: newProgress(p.Env.Stderr, terminal.Detect(p.Env.Stderr, p.Env.Getenv)),
 	}
-	if p.env.quiet {
+	if p.Env.Quiet {
 		w.progress.quiet, w.progress.term.Motion = true, false
 	}
 	if at != nil {
@@ -136,7 +139,7 @@ func (w *watcher) see(r event.Record) {
 		}
 		note := e.Reason
 		if e.Wait > 0 {
-			note += "; again in " + Duration(time.Duration(e.Wait)*time.Millisecond)
+			note += "; again in " + termtext.Duration(time.Duration(e.Wait)*time.Millisecond)
 		}
 		w.line(e.Agent, "retried", 0, note)
 	case *event.Held:
@@ -167,7 +170,7 @@ func (w *watcher) see(r event.Record) {
 			w.progress.Say(fmt.Sprintf("the script asks %s: %s", e.ID, inquiryText(in)))
 			break
 		}
-		w.line(e.Agent, "asks "+e.ID, 0, "wants "+wantsText(e.Action))
+		w.line(e.Agent, "asks "+e.ID, 0, "wants "+cmdline.WantsText(e.Action))
 	case *event.Replied:
 		w.replied(e)
 	case *event.Paused:
@@ -264,7 +267,7 @@ func (w *watcher) ring(now time.Time) {
 	}
 	text := fmt.Sprintf("run %s: %s wants %s", w.view.Identity.Run, fresh[0].Who(), questionText(fresh[0].Question))
 	if len(fresh) > 1 {
-		text = fmt.Sprintf("run %s: %s", w.view.Identity.Run, Count(len(fresh), "question waits", "questions wait"))
+		text = fmt.Sprintf("run %s: %s", w.view.Identity.Run, termtext.Count(len(fresh), "question waits", "questions wait"))
 	}
 	w.progress.Tell(text, true)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/terminal"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -44,7 +45,7 @@ func TestToldOfTheEnd(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
 			getenv := envOf(strings.Fields(tt.env)...)
-			term := Terminal{TTY: !tt.file, fd: -1, getenv: getenv}.able(getenv)
+			term := terminal.Output{TTY: !tt.file, FD: -1, Getenv: getenv}.WithEnv(getenv)
 			w := &watcher{
 				began: tt.began, progress: newProgress(&b, term), told: map[string]bool{},
 				view: store.Fold(store.Identity{Run: "k3x9q2"}, nil),
@@ -82,7 +83,7 @@ func TestShowsFromTheStart(t *testing.T) {
 	}
 	var said strings.Builder
 	p := *s.place
-	p.env.Stderr = &said
+	p.Env.Stderr = &said
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it ends by itself
 	defer cancel()
 	p.showAt(ctx, s.bench.run, nil, since)

@@ -7,17 +7,20 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/tui"
 	"agentswarm/swarm/tui/watching"
 )
 
-func newWatchCommand(env Env) *cli.Command {
+func newWatchCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "watch",
 		Usage:     "watch a run on the whole terminal, and act on its agents",
 		ArgsUsage: "[RUN | AGENT]",
-		Flags:     []cli.Flag{jsonFlag()},
+		Flags:     []cli.Flag{cmdline.JSONFlag()},
 		Description: `Shows the agents of a run in groups: needs you, running, failed, ready to land, and
 the others. Keys answer questions, send messages, cancel and retry agents, show
 patches, and open a shell or your editor in a workspace; ? lists them. Leaving the
@@ -34,7 +37,7 @@ Examples:
 	}
 }
 
-func watchAction(c *cli.Context, env Env) error {
+func watchAction(c *cli.Context, env cmdline.Env) error {
 	p, s, err := openSelection(c, env, 0, 1)
 	if err != nil {
 		return err
@@ -47,16 +50,16 @@ func watchAction(c *cli.Context, env Env) error {
 
 // screen reports whether a full-screen view can be shown here.
 func (p *place) screen() bool {
-	in, ok := p.env.Stdin.(interface{ Fd() uintptr })
-	out := detect(p.env.Stdout, p.env.Getenv)
-	return ok && isTerminal(in.Fd()) && out.TTY && out.Motion
+	in, ok := p.Env.Stdin.(interface{ Fd() uintptr })
+	out := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
+	return ok && cmdline.IsTerminal(in.Fd()) && out.TTY && out.Motion
 }
 
 // watchScreen shows the view until the person leaves it, or the command is to end.
-func (p *place) watchScreen(c *cli.Context, env Env, s *selection) (err error) {
+func (p *place) watchScreen(c *cli.Context, env cmdline.Env, s *selection) (err error) {
 	v := newWatchView(p, c, env, s.run)
 	defer func() { err = errors.Join(err, v.close()) }()
-	term := detect(p.env.Stdout, p.env.Getenv)
+	term := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
 	screen := watching.New(watching.Request{Source: v, Actions: v, Color: term.Color})
 	first, err := v.Next(c.Context)
 	if err != nil {
@@ -66,26 +69,26 @@ func (p *place) watchScreen(c *cli.Context, env Env, s *selection) (err error) {
 	if len(s.named) > 0 {
 		screen.Select(s.named[0].ID)
 	}
-	err = p.present(v.ctx, tui.Program{Screen: screen, Begin: screen.Begin(), Color: term.Color, Title: program + " watch " + s.run.ID})
+	err = p.present(v.ctx, tui.Program{Screen: screen, Begin: screen.Begin(), Color: term.Color, Title: cmdline.Program + " watch " + s.run.ID})
 	if err == nil {
 		err = screen.Err()
 	}
 	if err == nil && screen.Snapshot().Live {
-		fmt.Fprintf(p.env.Stderr, "run %s continues; `%s watch %s` shows it again, `%s cancel %[1]s` ends it\n", s.run.ID, p.env.Calls, s.run.ID, p.env.Calls)
+		fmt.Fprintf(p.Env.Stderr, "run %s continues; `%s watch %s` shows it again, `%s cancel %[1]s` ends it\n", s.run.ID, p.Env.Calls, s.run.ID, p.Env.Calls)
 	}
 	return err
 }
 
 // present shows a program on the terminal of this command.
 func (p *place) present(ctx context.Context, pr tui.Program) error {
-	pr.In, pr.Out, pr.Environ = p.env.Stdin, unwrapped(p.env.Stdout), p.env.Environ
+	pr.In, pr.Out, pr.Environ = p.Env.Stdin, cmdline.Unwrapped(p.Env.Stdout), p.Env.Environ
 	return tui.Run(ctx, pr)
 }
 
 // watchBegun shows a run that goes on in a process of its own. Once the person
 // leaves the view and the run has ended, its result is printed, and its exit code
 // is that of the command.
-func (p *place) watchBegun(c *cli.Context, env Env, run *store.Run) error {
+func (p *place) watchBegun(c *cli.Context, env cmdline.Env, run *store.Run) error {
 	s, err := p.selectRun(c.Context, []string{run.ID})
 	if err != nil {
 		return err
@@ -98,8 +101,8 @@ func (p *place) watchBegun(c *cli.Context, env Env, run *store.Run) error {
 		return err
 	}
 	code, err := p.printWaited(s, v, c.Bool("json"))
-	if err == nil && code != CodeOK {
-		return &ExitError{Code: code}
+	if err == nil && code != exit.OK {
+		return &exit.Error{Code: code}
 	}
 	return err
 }

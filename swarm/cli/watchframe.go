@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/terminal"
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
@@ -25,7 +27,7 @@ func (p *place) activity(run *store.Run, id store.Identity) *activity.Reader {
 	if err != nil {
 		return nil
 	}
-	known := p.env.kinds()
+	known := cmdline.Kinds(p.Env)
 	return activity.New(run, func(a *store.Agent) agent.Parser {
 		spec := engine.SpecThen(config, a)
 		kind, ok := known.Find(spec.Kind)
@@ -153,14 +155,14 @@ func (w *watcher) row(a *store.Agent, s *task.Running, now time.Time) Row {
 	}
 	switch {
 	case s.State == task.Waiting:
-		r.Style = styleWarning
+		r.Style = terminal.StyleWarning
 		if len(a.Open) > 0 {
 			r.Doing = questionText(a.Open[0])
 		}
 	case s.State.Waits():
-		r.Style, r.Doing = styleQuiet, ""
+		r.Style, r.Doing = terminal.StyleQuiet, ""
 	case does.Again != nil:
-		r.Style, r.Doing = styleWarning, againText(does.Again)
+		r.Style, r.Doing = terminal.StyleWarning, againText(does.Again)
 	}
 	return r
 }
@@ -170,7 +172,7 @@ func failedRow(a *store.Agent) Row {
 	done := a.Result().Done()
 	times := a.Times(a.Ended)
 	r := Row{
-		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), State: "failed", Style: styleError,
+		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), State: "failed", Style: terminal.StyleError,
 		For: times.Worked + times.Checked, Tokens: done.Usage.Tokens(), USD: done.Usage.CostUSD, Doing: causeOf(a.Result()),
 	}
 	if _, completed := a.Result().(*task.Completed); completed {

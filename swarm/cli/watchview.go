@@ -14,7 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/activity"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/review"
@@ -43,7 +45,7 @@ type watchView struct {
 	asked map[string]waiting.Question
 }
 
-func newWatchView(p *place, c *cli.Context, env Env, run *store.Run) *watchView {
+func newWatchView(p *place, c *cli.Context, env cmdline.Env, run *store.Run) *watchView {
 	v := &watchView{typing: newTyping(p, c, env), run: run, tail: run.Tail(), last: -1, asked: map[string]waiting.Question{}}
 	if id, err := run.Identity(); err == nil {
 		v.activity = p.activity(run, id)
@@ -128,7 +130,7 @@ func questionOf(q waiting.Question) watching.Question {
 
 // Answer answers a question as it was shown.
 func (v *watchView) Answer(ctx context.Context, shown watching.Question, a watching.Answer) (string, error) {
-	if err := v.place.personal("answering questions"); err != nil {
+	if err := v.place.Personal("answering questions"); err != nil {
 		return "", err
 	}
 	v.mu.Lock()
@@ -215,7 +217,7 @@ func (v *watchView) Diff(ctx context.Context, id task.ID) ([]tui.Hunk, error) {
 // typing carries out commands of this program from within a view.
 type typing struct {
 	place *place
-	env   Env
+	env   cmdline.Env
 	cli   *cli.Context
 	// ctx is that of the view. It ends with the command, also by signals that
 	// arrive after a command in the foreground has given them back.
@@ -225,7 +227,7 @@ type typing struct {
 	stop   func()
 }
 
-func newTyping(p *place, c *cli.Context, env Env) *typing {
+func newTyping(p *place, c *cli.Context, env cmdline.Env) *typing {
 	t := &typing{place: p, env: env, cli: c, stop: func() {}}
 	t.ctx, t.cancel = context.WithCancelCause(c.Context)
 	return t
@@ -240,7 +242,7 @@ func (t *typing) close() {
 }
 
 // as is the context of a command that is typed in a view: it need not only read.
-func as(ctx context.Context) context.Context { return context.WithValue(ctx, readsKey{}, nil) }
+func as(ctx context.Context) context.Context { return context.WithValue(ctx, cmdline.ReadsKey{}, nil) }
 
 // beside carries out a command that has no terminal. It returns the last line of
 // its result.
@@ -254,15 +256,15 @@ func (t *typing) beside(ctx context.Context, args ...string) (string, error) {
 
 // inFront carries out a command that has the terminal.
 func (t *typing) inFront(ctx context.Context, args ...string) (string, error) {
-	_, giveBack := takeSignals() // they are for the command, and do not end the view
+	_, giveBack := cmdline.TakeSignals() // they are for the command, and do not end the view
 	inner, stop := onSignals(as(context.WithoutCancel(ctx)))
 	said := &overheard{w: t.env.Stderr}
-	code := Typed(t.env)(inner, t.place.Dir, unwrapped(t.env.Stdout), said, args...)
+	code := Typed(t.env)(inner, t.place.Dir, cmdline.Unwrapped(t.env.Stdout), said, args...)
 	stop()
 	giveBack()
 	t.listen()
 	text := ""
-	if code != int(CodeOK) {
+	if code != int(exit.OK) {
 		text = said.line()
 	}
 	if text == "" { // its own exit code, as of a shell
@@ -285,11 +287,11 @@ func (t *typing) listen() {
 }
 
 func outcomeOfTyped(code int, result, said string) (string, error) {
-	said = strings.TrimPrefix(said, program+": ")
+	said = strings.TrimPrefix(said, cmdline.Program+": ")
 	switch {
-	case code == int(CodeOK) && result != "":
+	case code == int(exit.OK) && result != "":
 		return result, nil
-	case code == int(CodeOK):
+	case code == int(exit.OK):
 		return said, nil
 	case said == "":
 		return "", fmt.Errorf("exit code %d", code)
@@ -342,7 +344,7 @@ func (o *overheard) Write(text []byte) (int, error) {
 }
 
 // Fd lets terminal detection see through it.
-func (o *overheard) Fd() uintptr { return fdOf(o.w) }
+func (o *overheard) Fd() uintptr { return cmdline.FdOf(o.w) }
 
 func (o *overheard) line() string { return lastLineOf(o.text) }
 

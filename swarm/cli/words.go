@@ -11,23 +11,26 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
 )
 
 // words reads what is to be done: a prompt, a list of tasks, or the command
 // after --, for each item if there is a list too.
 func (pl *plan) words(c *cli.Context, p *place) error {
-	args, err := arguments(c, 0, 1)
+	args, err := cmdline.Arguments(c, 0, 1)
 	if err != nil {
-		return usagef("run: takes one prompt; quote it, or put a command after --")
+		return exit.Usagef("run: takes one prompt; quote it, or put a command after --")
 	}
-	inv := invoked(c)
-	if inv.hasAfter && len(inv.after) == 0 {
-		return usagef("run: there is no command after --")
+	inv := cmdline.Invoked(c)
+	if inv.HasAfter && len(inv.After) == 0 {
+		return exit.Usagef("run: there is no command after --")
 	}
-	if inv.hasAfter {
-		pl.workflow.Command = inv.after
+	if inv.HasAfter {
+		pl.workflow.Command = inv.After
 	}
 	isTickets, err := pl.readTickets(c, p, args)
 	if err != nil {
@@ -41,9 +44,9 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 		return err
 	}
 	switch {
-	case isScript, isTickets, len(args) == 0 && inv.hasAfter:
+	case isScript, isTickets, len(args) == 0 && inv.HasAfter:
 	case len(args) == 0:
-		return usagef("run: needs a prompt, a list of tasks, or a command after --")
+		return exit.Usagef("run: needs a prompt, a list of tasks, or a command after --")
 	default:
 		err = pl.word(p, args[0])
 	}
@@ -56,14 +59,14 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 	pl.workflow.Each, pl.workflow.Prefix = c.StringSlice("each"), p.Repo.Prefix
 	if c.IsSet("count") {
 		if pl.workflow.Count = c.Int("count"); pl.workflow.Count < 1 {
-			return usagef("run: --count %d: want 1 or more", pl.workflow.Count)
+			return exit.Usagef("run: --count %d: want 1 or more", pl.workflow.Count)
 		}
 	}
 	switch tasks := len(pl.workflow.Tasks) > 0; {
 	case tasks && len(pl.workflow.Each) > 0:
-		return usagef("run: --each and a list of tasks exclude each other")
+		return exit.Usagef("run: --each and a list of tasks exclude each other")
 	case tasks && pl.workflow.Count > 0:
-		return usagef("run: --count and a list of tasks exclude each other")
+		return exit.Usagef("run: --count and a list of tasks exclude each other")
 	}
 	return nil
 }
@@ -72,7 +75,7 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 func (pl *plan) word(p *place, word string) error {
 	if word == "-" {
 		p.sayTyped()
-		text, err := readAll(p.env.input())
+		text, err := readAll(cmdline.Input(p.Env))
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)
 		}
@@ -90,11 +93,11 @@ func (pl *plan) word(p *place, word string) error {
 	case path != "":
 		return pl.readTaskFile(p, word, path)
 	case len(pl.workflow.Command) > 0:
-		return usagef("run: takes a prompt or a command after --, not both; a list of items for it is - or a file")
+		return exit.Usagef("run: takes a prompt or a command after --, not both; a list of items for it is - or a file")
 	case strings.TrimSpace(word) == "":
-		return usagef("run: the prompt is empty")
+		return exit.Usagef("run: the prompt is empty")
 	case !utf8.ValidString(word):
-		return usagef("run: the prompt is not UTF-8")
+		return exit.Usagef("run: the prompt is not UTF-8")
 	}
 	pl.workflow.Prompt = word
 	return nil
@@ -102,8 +105,8 @@ func (pl *plan) word(p *place, word string) error {
 
 // sayTyped tells somebody at a terminal what is waited for.
 func (p *place) sayTyped() {
-	if in, ok := p.env.Stdin.(interface{ Fd() uintptr }); ok && isTerminal(in.Fd()) {
-		fmt.Fprintln(p.env.Stderr, "type one task a line; ctrl-d on a line of its own begins")
+	if in, ok := p.Env.Stdin.(interface{ Fd() uintptr }); ok && cmdline.IsTerminal(in.Fd()) {
+		fmt.Fprintln(p.Env.Stderr, "type one task a line; ctrl-d on a line of its own begins")
 	}
 }
 
@@ -125,30 +128,30 @@ func taskFile(dir, word string) (string, error) {
 	case isFile:
 		return path, nil
 	case isFolder:
-		return "", usagef("run: %s: is a folder, and no file", word)
+		return "", exit.Usagef("run: %s: is a folder, and no file", word)
 	case blanks:
 		return "", nil
 	default:
-		return "", usagef("run: no such file: %s", word)
+		return "", exit.Usagef("run: no such file: %s", word)
 	}
 }
 
 func (pl *plan) readTaskFile(p *place, name, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	defer f.Close()
 	text, err := readAll(f)
 	if err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	pl.nested = p.InNested(path)
 	if pl.lies, err = p.PathsOf(path); err != nil {
-		return refused(err)
+		return cmdline.Refused(err)
 	}
 	return pl.readTasks(fanout.TasksRequest{
-		Source: Printable(name), Format: fanout.FileFormat(path), Text: text,
+		Source: termtext.Line(name), Format: fanout.FileFormat(path), Text: text,
 	})
 }
 
@@ -162,7 +165,7 @@ func (pl *plan) readTasks(r fanout.TasksRequest) error {
 	r.Items = len(pl.workflow.Command) > 0
 	tasks, err := fanout.ReadTasks(r)
 	pl.workflow.Tasks, pl.workflow.Source = tasks, r.Source
-	return refused(err)
+	return cmdline.Refused(err)
 }
 
 // trustTasks adds the commands of a list of tasks that came with the
@@ -198,7 +201,7 @@ func (pl *plan) trustTasks(brought []string) {
 func (pl *plan) overlap(c *cli.Context, conf *config.Config) error {
 	if len(pl.workflow.Tasks) == 0 {
 		if c.IsSet("overlap") {
-			return usagef("run: --overlap is about the paths of tasks, and there is no list of tasks")
+			return exit.Usagef("run: --overlap is about the paths of tasks, and there is no list of tasks")
 		}
 		return nil
 	}
@@ -210,7 +213,7 @@ func (pl *plan) overlap(c *cli.Context, conf *config.Config) error {
 		}
 	}
 	if err := pl.workflow.Overlap.UnmarshalText([]byte(word)); err != nil {
-		return usagef("run: --overlap %v", err)
+		return exit.Usagef("run: --overlap %v", err)
 	}
 	return nil
 }
@@ -232,15 +235,15 @@ func (p *place) sayOverlaps(pl *plan) {
 	}
 	for i, o := range found {
 		if i == maxOverlaps {
-			fmt.Fprintf(p.env.Stderr, "and %s more\n", Count(len(found)-i, "such pair", "such pairs"))
+			fmt.Fprintf(p.Env.Stderr, "and %s more\n", termtext.Count(len(found)-i, "such pair", "such pairs"))
 			break
 		}
 		example := "the same files"
 		if o.Example != "" {
 			example = o.Example
 		}
-		fmt.Fprintf(p.env.Stderr, "overlap: %s and %s %s %s\n",
-			taskName(o.Labels[0], o.Lines[0]), taskName(o.Labels[1], o.Lines[1]), what, Printable(example))
+		fmt.Fprintf(p.Env.Stderr, "overlap: %s and %s %s %s\n",
+			taskName(o.Labels[0], o.Lines[0]), taskName(o.Labels[1], o.Lines[1]), what, termtext.Line(example))
 	}
 }
 
@@ -248,7 +251,7 @@ func (p *place) sayOverlaps(pl *plan) {
 // are.
 func (p *place) sayUnknown(pl *plan) {
 	if unknown := pl.workflow.Unknown(); len(unknown) > 0 {
-		fmt.Fprintf(p.env.Stderr, "note: passed on unchanged, since it is not a placeholder here: %s\n", Printable(listed(unknown, 5)))
+		fmt.Fprintf(p.Env.Stderr, "note: passed on unchanged, since it is not a placeholder here: %s\n", termtext.Line(termtext.List(unknown, 5)))
 	}
 }
 
@@ -257,5 +260,5 @@ func taskName(label string, line int) string {
 	if label == "" {
 		return fmt.Sprintf("the task of line %d", line)
 	}
-	return fmt.Sprintf("%s (line %d)", Printable(label), line)
+	return fmt.Sprintf("%s (line %d)", termtext.Line(label), line)
 }

@@ -9,12 +9,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/workflow/library"
 )
 
-func newWorkflowCommand(env Env) *cli.Command {
+func newWorkflowCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "workflow",
 		Usage: "list, check, test and save workflow scripts",
@@ -34,11 +38,11 @@ Examples:
 	}
 }
 
-func newWorkflowLsCommand(env Env) *cli.Command {
+func newWorkflowLsCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "ls",
 		Usage: "list the saved workflows",
-		Flags: []cli.Flag{jsonFlag()},
+		Flags: []cli.Flag{cmdline.JSONFlag()},
 		Description: `Lists the workflows of this checkout with what they say of themselves: their
 phases, whether they describe their args, and whether you have approved their
 text. If two have one name, that in .swarm/workflows counts. One that is broken is
@@ -99,7 +103,7 @@ func newWorkflowObject(v library.Checked) workflowObject {
 	return o
 }
 
-func workflowLsAction(c *cli.Context, env Env) error {
+func workflowLsAction(c *cli.Context, env cmdline.Env) error {
 	p, _, err := workflowArguments(c, env, 0, 0)
 	if err != nil {
 		return err
@@ -118,17 +122,17 @@ func workflowLsAction(c *cli.Context, env Env) error {
 		o.Workflows = append(o.Workflows, newWorkflowObject(v))
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	}
 	return p.printWorkflows(o.Workflows)
 }
 
 func (p *place) printWorkflows(all []workflowObject) error {
 	if len(all) == 0 {
-		_, err := fmt.Fprintf(p.env.Stderr, "no workflow is saved here; `%s workflow save NAME FILE` saves one\n", p.env.Calls)
+		_, err := fmt.Fprintf(p.Env.Stderr, "no workflow is saved here; `%s workflow save NAME FILE` saves one\n", p.Env.Calls)
 		return err
 	}
-	t := Table{Columns: []Column{
+	t := terminal.Table{Columns: []terminal.Column{
 		{Title: "NAME"}, {Title: "ARGS"}, {Title: "TRUSTED"}, {Title: "FILE"}, {Title: "DESCRIPTION", Flex: true},
 	}}
 	for _, w := range all {
@@ -141,8 +145,8 @@ func (p *place) printWorkflows(all []workflowObject) error {
 		}
 		t.Row(w.Name, yesOrNo(w.Args), yesOrNo(w.Trusted), w.File, about)
 	}
-	width, _ := detect(p.env.Stdout, p.env.Getenv).Size()
-	return t.Print(p.env.Stdout, width)
+	width, _ := terminal.Detect(p.Env.Stdout, p.Env.Getenv).Size()
+	return t.Print(p.Env.Stdout, width)
 }
 
 func yesOrNo(b bool) string {
@@ -152,14 +156,14 @@ func yesOrNo(b bool) string {
 	return "no"
 }
 
-func newWorkflowValidateCommand(env Env) *cli.Command {
+func newWorkflowValidateCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "validate",
 		Usage:     "check scripts without running them",
 		ArgsUsage: "[FILE | NAME…]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "trust", Usage: "approve their text, as run --trust"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Reads scripts as run would before it starts anything: their syntax, their meta,
 the project's own functions in .swarm/lib, and the functions that are taken by
@@ -192,7 +196,7 @@ type validatedScript struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-func workflowValidateAction(c *cli.Context, env Env) error {
+func workflowValidateAction(c *cli.Context, env cmdline.Env) error {
 	p, words, err := workflowArguments(c, env, 0, -1)
 	if err != nil {
 		return err
@@ -222,22 +226,22 @@ func workflowValidateAction(c *cli.Context, env Env) error {
 		o.Workflows = append(o.Workflows, validatedScript{newWorkflowObject(v), v.Fault == nil, v.Warnings})
 	}
 	if c.Bool("json") {
-		err = printJSON(env.Stdout, o)
+		err = cmdline.PrintJSON(env.Stdout, o)
 	} else {
 		err = p.printValidated(all)
 		for _, line := range o.Warnings {
-			fmt.Fprintf(env.Stderr, "warning: %s\n", Printable(line))
+			fmt.Fprintf(env.Stderr, "warning: %s\n", termtext.Line(line))
 		}
 	}
 	if err == nil && !o.OK {
-		return &ExitError{Code: CodeUsage}
+		return &exit.Error{Code: exit.Usage}
 	}
 	return err
 }
 
 // approveTexts approves scripts that the user has read.
 func (p *place) approveTexts(all []library.Checked) error {
-	if err := p.personal("approving commands"); err != nil {
+	if err := p.Personal("approving commands"); err != nil {
 		return err
 	}
 	var items []config.Item
@@ -251,21 +255,21 @@ func (p *place) approveTexts(all []library.Checked) error {
 
 func (p *place) printValidated(all []library.Checked) error {
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(p.env.Stderr, "no workflow is saved here; name a file")
+		_, err := fmt.Fprintln(p.Env.Stderr, "no workflow is saved here; name a file")
 		return err
 	}
 	for _, v := range all {
-		text := "ok: " + Printable(v.File)
+		text := "ok: " + termtext.Line(v.File)
 		switch {
 		case v.Fault != nil:
 			text = faultText(v.Fault)
 		case !v.Approved:
-			text += fmt.Sprintf(" (not approved yet: `%s workflow validate %s --trust`)", p.env.Calls, Printable(v.Name))
+			text += fmt.Sprintf(" (not approved yet: `%s workflow validate %s --trust`)", p.Env.Calls, termtext.Line(v.Name))
 		}
 		for _, warning := range v.Warnings {
-			text += "\n    warning: " + Printable(warning)
+			text += "\n    warning: " + termtext.Line(warning)
 		}
-		if _, err := fmt.Fprintln(p.env.Stdout, text); err != nil {
+		if _, err := fmt.Fprintln(p.Env.Stdout, text); err != nil {
 			return err
 		}
 	}
@@ -274,15 +278,15 @@ func (p *place) printValidated(all []library.Checked) error {
 
 // faultText is what is wrong with a script, for people: the line itself below.
 func faultText(err error) string {
-	text := Printable(err.Error())
+	text := termtext.Line(err.Error())
 	var e *library.Error
 	if errors.As(err, &e) && e.Excerpt() != "" {
-		text += "\n    " + Printable(e.Excerpt())
+		text += "\n    " + termtext.Line(e.Excerpt())
 	}
 	return text
 }
 
-func newWorkflowTypesCommand(env Env) *cli.Command {
+func newWorkflowTypesCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "types",
 		Usage: "print the types of scripts, for editors",
@@ -292,7 +296,7 @@ sees, for an editor that completes and checks scripts.
 Examples:
   swarm workflow types > .swarm/workflows/swarm.d.ts`,
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, 0); err != nil {
+			if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 				return err
 			}
 			_, err := io.WriteString(env.Stdout, script.Types())
@@ -314,8 +318,8 @@ func (c *completer) workflowNames(ctx context.Context) {
 
 // workflowArguments opens the place of a command whose arguments, from least to
 // most of them, are scripts.
-func workflowArguments(c *cli.Context, env Env, least, most int) (*place, []string, error) {
-	words, err := arguments(c, least, most)
+func workflowArguments(c *cli.Context, env cmdline.Env, least, most int) (*place, []string, error) {
+	words, err := cmdline.Arguments(c, least, most)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -325,5 +329,5 @@ func workflowArguments(c *cli.Context, env Env, least, most int) (*place, []stri
 
 // library is the workflows of the repository.
 func (p *place) library() *library.Library {
-	return &library.Library{Project: &p.Project, Self: p.env.Self}
+	return &library.Library{Project: &p.Project, Self: p.Env.Self}
 }

@@ -9,8 +9,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/assign"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/script/process"
@@ -21,12 +25,12 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-func newWorkflowDiffCommand(env Env) *cli.Command {
+func newWorkflowDiffCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
 		Usage:     "show what a resume with another script would run again",
 		ArgsUsage: "RUN FILE|NAME",
-		Flags:     []cli.Flag{jsonFlag()},
+		Flags:     []cli.Flag{cmdline.JSONFlag()},
 		Description: `Runs the script against the record of the run, and starts nothing. It prints which
 calls take a recorded result, which agents would run again or anew, the cost of their
 earlier attempts, and which recorded agents no call needs any more. It stops at the
@@ -80,7 +84,7 @@ type costObject struct {
 	Usage  *task.Usage `json:"usage,omitempty"`
 }
 
-func workflowDiffAction(c *cli.Context, env Env) error {
+func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 	p, words, err := workflowArguments(c, env, 2, 2)
 	if err != nil {
 		return err
@@ -93,11 +97,11 @@ func workflowDiffAction(c *cli.Context, env Env) error {
 	id := s.view.Identity
 	switch {
 	case len(s.named) > 0:
-		return usagef("%s: takes a run, and %q is an agent", verb, words[0])
+		return exit.Usagef("%s: takes a run, and %q is an agent", verb, words[0])
 	case id.Workflow.Kind != store.WorkflowScript:
-		return usagef("%s: run %s has no script (%s)", verb, id.Run, id.Workflow.Kind)
+		return exit.Usagef("%s: run %s has no script (%s)", verb, id.Run, id.Workflow.Kind)
 	case s.view.Status == store.RunRunning:
-		return &UsageError{
+		return &exit.UsageError{
 			Text:   fmt.Sprintf("%s: run %s is still running", verb, id.Run),
 			Advice: fmt.Sprintf("wait for it with `%s wait %s`", env.Calls, id.Run),
 		}
@@ -124,7 +128,7 @@ func workflowDiffAction(c *cli.Context, env Env) error {
 	o := newReplayObject(seen)
 	o.Run, o.File = id.Run, pl.script.Name
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return cmdline.PrintJSON(env.Stdout, o)
 	}
 	return p.printReplay(o)
 }
@@ -140,7 +144,7 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *library.Scrip
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	known, err := p.env.driven(config)
+	known, err := cmdline.KindsFor(p.Env, config)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +158,7 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *library.Scrip
 	return workflow.Foresee(ctx, workflow.PreviewRequest{
 		Prior: s.view, Recall: engine.NewRecall(deps, config, s.view), Tools: tools, Script: edited.Record(),
 		Config:  calling,
-		Machine: process.Runner(p.env.Self),
+		Machine: process.Runner(p.Env.Self),
 		Nested: func(_ context.Context, n *script.Nested) (*script.Source, error) {
 			return p.library().Nested(edited, n)
 		},
@@ -255,7 +259,7 @@ func (c *costObject) add(a *store.Agent) {
 }
 
 func (p *place) printReplay(o *replayObject) error {
-	t := Table{Columns: []Column{
+	t := terminal.Table{Columns: []terminal.Column{
 		{Title: "AGENT"}, {Title: "WOULD"}, {Title: "COST", Right: true}, {Title: "WHAT", Flex: true},
 	}}
 	words := map[workflow.Fate]string{
@@ -285,21 +289,21 @@ func (p *place) printReplay(o *replayObject) error {
 	for _, a := range o.Dropped {
 		t.Row(a.Agent, "not be asked for", costText(a.Usage), a.Label)
 	}
-	width, _ := detect(p.env.Stdout, p.env.Getenv).Size()
-	if err := t.Print(p.env.Stdout, width); err != nil {
+	width, _ := terminal.Detect(p.Env.Stdout, p.Env.Getenv).Size()
+	if err := t.Print(p.Env.Stdout, width); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(p.env.Stdout, PrintableText(replaySummary(o)))
+	_, err := fmt.Fprint(p.Env.Stdout, termtext.Text(replaySummary(o)))
 	return err
 }
 
 // replaySummary is what comes of it, in a line or two.
 func replaySummary(o *replayObject) string {
-	text := fmt.Sprintf("%s would be started", Count(o.Again.Agents, "agent", "agents"))
+	text := fmt.Sprintf("%s would be started", termtext.Count(o.Again.Agents, "agent", "agents"))
 	if o.Again.Usage != nil {
 		text += ", whose earlier attempts cost " + costText(o.Again.Usage)
 	}
-	text += fmt.Sprintf("; %s would be kept", Count(o.Kept.Agents, "agent", "agents"))
+	text += fmt.Sprintf("; %s would be kept", termtext.Count(o.Kept.Agents, "agent", "agents"))
 	if o.Kept.Usage != nil {
 		text += " (" + costText(o.Kept.Usage) + ")"
 	}

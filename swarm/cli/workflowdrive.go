@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"agentswarm/swarm/assign"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/script/process"
@@ -27,9 +29,9 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 	if err != nil {
 		return nil, err
 	}
-	assigned := &assign.Assigner{Config: r.config, Kinds: b.env.kinds().ByName()}
-	if conf, err := b.env.userConfig(); err == nil && r.prior == nil && r.config.Roles != nil {
-		known := b.env.knownProviders(conf, r.config.Roles.Providers)
+	assigned := &assign.Assigner{Config: r.config, Kinds: cmdline.Kinds(b.Env).ByName()}
+	if conf, err := cmdline.UserConfig(b.Env); err == nil && r.prior == nil && r.config.Roles != nil {
+		known := knownProviders(b.Env, conf, r.config.Roles.Providers)
 		assigned.CheckModels, r.config.Roles.Lacking = known.Check, known.Lacking()
 	}
 	check := readyCalls(ctx, b.newReadiness(r.config, b.sandbox.Settings, r.anyway), e.CheckCall)
@@ -44,7 +46,7 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 		Nested:  func(_ context.Context, n *script.Nested) (*script.Source, error) { return b.library().Nested(s, n) },
 	})
 	if err == nil && outcome.Error == nil {
-		sayUnused(b.env.Stderr, r.config.Roles, assigned.Flags())
+		sayUnused(b.Env.Stderr, r.config.Roles, assigned.Flags())
 	}
 	return outcome, errors.Join(err, tools.Close())
 }
@@ -59,8 +61,8 @@ func (b *bench) scriptTools(config engine.Config, await func(context.Context, []
 		Author: func() (landing.Author, error) { return b.commitAuthor(landing.StyleRequest{}) },
 		// A run that an agent started may do much, but not move the user's branches.
 		MayLand: func() error {
-			err := b.personal("landing")
-			if _, agent := errors.AsType[*AgentError](err); agent {
+			err := b.Personal("landing")
+			if _, agent := errors.AsType[*cmdline.AgentError](err); agent {
 				return script.Refuse(script.CodePolicy, "land: %v", err)
 			}
 			return err
@@ -100,7 +102,7 @@ func (b *bench) carryOutScript(ctx context.Context, e *engine.Engine, r driveReq
 
 // machine runs a script in a process of its own.
 func (b *bench) machine(ctx context.Context, start script.Start, host script.Host) (script.Outcome, error) {
-	self, err := b.Binary(b.env.Self)
+	self, err := b.Binary(b.Env.Self)
 	if err != nil {
 		return script.Outcome{}, err
 	}
@@ -127,24 +129,24 @@ type scriptSum struct{ completed, failed, wrong int }
 //
 // What the budget kept from beginning the script has heard of: where it did
 // without, the run went on.
-func scriptOutcome(v *store.View, n scriptSum, codes []Code) (store.Status, []Code) {
+func scriptOutcome(v *store.View, n scriptSum, codes []exit.Code) (store.Status, []exit.Code) {
 	none := n.completed == 0 && n.failed > 0
-	if slices.Contains(codes, CodePaused) {
+	if slices.Contains(codes, exit.Paused) {
 		none = false
-		codes = slices.DeleteFunc(codes, func(c Code) bool { return c == CodePaused })
+		codes = slices.DeleteFunc(codes, func(c exit.Code) bool { return c == exit.Paused })
 		n.failed++
 	}
 	switch r := v.Returned; {
 	case r == nil:
 		return store.RunStopped, codes
 	case r.Error != nil && script.Code(r.Error.Code) == script.CodeBudget:
-		return store.RunPaused, append(codes, CodePaused)
+		return store.RunPaused, append(codes, exit.Paused)
 	case r.Error != nil:
-		return store.RunFailed, append(codes, CodeScript)
+		return store.RunFailed, append(codes, exit.Script)
 	case none:
-		return store.RunFailed, append(codes, CodeDegraded)
+		return store.RunFailed, append(codes, exit.Degraded)
 	case n.failed+n.wrong > 0:
-		return store.RunDegraded, append(codes, CodeDegraded)
+		return store.RunDegraded, append(codes, exit.Degraded)
 	default:
 		return store.RunCompleted, codes
 	}

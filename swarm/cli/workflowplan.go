@@ -13,6 +13,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/workflow/library"
 )
 
@@ -32,14 +35,14 @@ func (pl *plan) readScript(c *cli.Context, p *place, args []string) (found bool,
 	case !code && !name:
 		return false, nil
 	case code && name:
-		return false, usagef("run: --eval and --workflow exclude each other: both are a script")
+		return false, exit.Usagef("run: --eval and --workflow exclude each other: both are a script")
 	case len(args) > 0 || len(pl.workflow.Command) > 0:
-		return false, usagef("run: --eval and --workflow are the script itself; leave the prompt and the command after -- out")
+		return false, exit.Usagef("run: --eval and --workflow are the script itself; leave the prompt and the command after -- out")
 	case code:
 		if err := pl.takeScript("(code)", c.String("eval")); err != nil {
 			return true, err
 		}
-		pl.script.Dispatched = p.env.Dispatched
+		pl.script.Dispatched = p.Env.Dispatched
 		return true, nil
 	}
 	path, err := p.library().SavedFile("run: --workflow", c.String("workflow"))
@@ -72,7 +75,7 @@ func (pl *plan) readArgs(c *cli.Context, p *place) error {
 		return nil
 	}
 	if pl.script == nil {
-		return usagef("%s: --args is for a script, and there is none", pl.says())
+		return exit.Usagef("%s: --args is for a script, and there is none", pl.says())
 	}
 	text := c.String("args")
 	from := "what is given"
@@ -83,15 +86,15 @@ func (pl *plan) readArgs(c *cli.Context, p *place) error {
 		}
 		f, err := os.Open(file) // may be a pipe: @<(command)
 		if err != nil {
-			return usagef("%s: --args: %v", pl.says(), err)
+			return exit.Usagef("%s: --args: %v", pl.says(), err)
 		}
 		all, err := io.ReadAll(io.LimitReader(f, maxArgs+1))
 		if err = errors.Join(err, f.Close()); err != nil {
-			return usagef("%s: --args: %v", pl.says(), err)
+			return exit.Usagef("%s: --args: %v", pl.says(), err)
 		}
 		text, from = string(all), file
 	case text == "-":
-		all, err := io.ReadAll(io.LimitReader(p.env.input(), maxArgs+1))
+		all, err := io.ReadAll(io.LimitReader(cmdline.Input(p.Env), maxArgs+1))
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)
 		}
@@ -99,10 +102,10 @@ func (pl *plan) readArgs(c *cli.Context, p *place) error {
 		text, from = string(all), "standard input"
 	}
 	if len(text) > maxArgs {
-		return usagef("%s: --args: what a script is given may be %s long", pl.says(), Bytes(maxArgs))
+		return exit.Usagef("%s: --args: what a script is given may be %s long", pl.says(), termtext.Bytes(maxArgs))
 	}
 	if !json.Valid([]byte(text)) {
-		return usagef("%s: --args: %s is not JSON; a text is JSON in quotes: --args '\"text\"'", pl.says(), Printable(from))
+		return exit.Usagef("%s: --args: %s is not JSON; a text is JSON in quotes: --args '\"text\"'", pl.says(), termtext.Line(from))
 	}
 	pl.script.Args = json.RawMessage(strings.TrimSpace(text))
 	return nil
@@ -119,7 +122,7 @@ func (p *place) checkScript(ctx context.Context, pl *plan) error {
 	}
 	switch {
 	case len(pl.workflow.Each) > 0, pl.workflow.Count > 0, len(pl.workflow.Command) > 0:
-		return usagef("run: --each, --count and a command after -- are not for scripts: a script makes its own calls")
+		return exit.Usagef("run: --each, --count and a command after -- are not for scripts: a script makes its own calls")
 	}
 	if err := p.library().Gather(pl.script); err != nil {
 		return err

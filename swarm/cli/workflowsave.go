@@ -9,11 +9,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/workflow/library"
 )
 
-func newWorkflowSaveCommand(env Env) *cli.Command {
+func newWorkflowSaveCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "save",
 		Usage:     "save a script as a workflow of this repository",
@@ -21,7 +24,7 @@ func newWorkflowSaveCommand(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "replace the script of that name, and its test"},
 			&cli.BoolFlag{Name: "untested", Usage: "save it without a test that passes"},
-			jsonFlag(),
+			cmdline.JSONFlag(),
 		},
 		Description: `Writes the script, and the .test.toml beside it, to .swarm/workflows. From there,
 run --workflow NAME starts it. The test must pass. If FILE has no test, or is - for
@@ -46,20 +49,20 @@ type savedObject struct {
 	Replaced bool   `json:"replaced"`
 }
 
-func workflowSaveAction(c *cli.Context, env Env) error {
+func workflowSaveAction(c *cli.Context, env cmdline.Env) error {
 	p, words, err := workflowArguments(c, env, 2, 2)
 	if err != nil {
 		return err
 	}
 	if p.Repo.Bare() {
-		return usagef("workflow save: a bare repository has no checkout to save in")
+		return exit.Usagef("workflow save: a bare repository has no checkout to save in")
 	}
-	if err := p.personal("saving a workflow"); err != nil {
+	if err := p.Personal("saving a workflow"); err != nil {
 		return err
 	}
 	r := library.SaveRequest{Name: words[0], Word: words[1]}
 	if r.Word == "-" {
-		r.Typed = env.input()
+		r.Typed = cmdline.Input(env)
 	}
 	s, err := p.library().PrepareSave(r)
 	if err != nil {
@@ -81,7 +84,7 @@ func workflowSaveAction(c *cli.Context, env Env) error {
 		return fmt.Errorf("workflow save: %s is written, but not approved: %w", s.File(), err)
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, savedObject{
+		return cmdline.PrintJSON(env.Stdout, savedObject{
 			Schema: "swarm.saved/1", Name: s.Name, File: s.File(), Test: written.Test, Tested: !c.Bool("untested"), Replaced: written.Replaced,
 		})
 	}
@@ -93,8 +96,8 @@ func workflowSaveAction(c *cli.Context, env Env) error {
 // testSaved refuses a script whose test does not pass, and tells the cases that failed.
 func (p *place) testSaved(ctx context.Context, s *library.Saving) error {
 	if s.Test == "" {
-		return &UsageError{
-			Text:   fmt.Sprintf("workflow save: %s has no test", Printable(s.Script.Name)),
+		return &exit.UsageError{
+			Text:   fmt.Sprintf("workflow save: %s has no test", termtext.Line(s.Script.Name)),
 			Advice: "write a .test.toml beside it, or save it with --untested",
 		}
 	}
@@ -105,9 +108,9 @@ func (p *place) testSaved(ctx context.Context, s *library.Saving) error {
 	done, err := s.RunTest(ctx, t)
 	switch {
 	case err != nil:
-		return refused(err)
+		return cmdline.Refused(err)
 	case done.Fault != nil:
-		return refused(done.Fault)
+		return cmdline.Refused(done.Fault)
 	case done.Passed():
 		return nil
 	}
@@ -116,8 +119,8 @@ func (p *place) testSaved(ctx context.Context, s *library.Saving) error {
 	if _, err := done.Report.WriteTo(&b); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(p.env.Stderr, PrintableText(b.String())); err != nil {
+	if _, err := io.WriteString(p.Env.Stderr, termtext.Text(b.String())); err != nil {
 		return err
 	}
-	return &ExitError{Code: CodeVerify, Err: fmt.Errorf("workflow save: %s: its test fails; nothing is saved", Printable(s.Script.Name))}
+	return &exit.Error{Code: exit.Verify, Err: fmt.Errorf("workflow save: %s: its test fails; nothing is saved", termtext.Line(s.Script.Name))}
 }

@@ -9,17 +9,20 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fleet"
 	"agentswarm/swarm/workflow/library"
 )
 
-func newWorkflowTestCommand(env Env) *cli.Command {
+func newWorkflowTestCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "test",
 		Usage:     "test scripts with scripted agents",
 		ArgsUsage: "[FILE | NAME…]",
-		Flags:     []cli.Flag{jsonFlag()},
+		Flags:     []cli.Flag{cmdline.JSONFlag()},
 		Description: `Runs each case of the .test.toml beside a script. Agents, checks and people answer as
 the case says; no agent starts. It prints a line for each case, with its differences,
 how many agents it started, and how many the script can start at most. Without a
@@ -61,7 +64,7 @@ type testedCase struct {
 	Unused []string `json:"unused,omitempty"`
 }
 
-func workflowTestAction(c *cli.Context, env Env) error {
+func workflowTestAction(c *cli.Context, env cmdline.Env) error {
 	p, words, err := workflowArguments(c, env, 0, -1)
 	if err != nil {
 		return err
@@ -77,7 +80,7 @@ func workflowTestAction(c *cli.Context, env Env) error {
 	}
 	o := testedObject{Schema: "swarm.tested/1", OK: true, Scripts: []testedScript{}}
 	var all []library.Tested
-	var codes []Code
+	var codes []exit.Code
 	for _, n := range named {
 		done, err := t.Test(c.Context, n)
 		if err != nil {
@@ -89,30 +92,30 @@ func workflowTestAction(c *cli.Context, env Env) error {
 		}
 		switch {
 		case done.Fault != nil:
-			codes = append(codes, CodeUsage)
+			codes = append(codes, exit.Usage)
 		case !done.Passed():
-			codes = append(codes, CodeVerify)
+			codes = append(codes, exit.Verify)
 		}
 		o.OK = o.OK && done.Passed()
 		o.Scripts, all = append(o.Scripts, newTestedScript(&done)), append(all, done)
 	}
 	if len(o.Scripts) == 0 {
-		return usagef("%s: there is nothing to test: no saved workflow and no file of %s has a .test.toml beside it", verb, library.FunctionsFolder)
+		return exit.Usagef("%s: there is nothing to test: no saved workflow and no file of %s has a .test.toml beside it", verb, library.FunctionsFolder)
 	}
 	if c.Bool("json") {
-		err = printJSON(env.Stdout, o)
+		err = cmdline.PrintJSON(env.Stdout, o)
 	} else {
 		err = printTested(env.Stdout, all)
 	}
 	if err == nil && len(codes) > 0 {
-		return &ExitError{Code: First(codes...)}
+		return &exit.Error{Code: exit.First(codes...)}
 	}
 	return err
 }
 
 // tester tests scripts with the limit of agents that is configured here.
 func (p *place) tester(ctx context.Context) (*library.Tester, error) {
-	conf, err := p.config(ctx, "HEAD")
+	conf, err := p.LoadConfig(ctx, "HEAD")
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +145,7 @@ func printTested(w io.Writer, all []library.Tested) error {
 		} else if _, err := s.Report.WriteTo(&b); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprint(w, PrintableText(b.String())); err != nil {
+		if _, err := fmt.Fprint(w, termtext.Text(b.String())); err != nil {
 			return err
 		}
 	}

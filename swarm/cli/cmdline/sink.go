@@ -1,4 +1,4 @@
-package cli
+package cmdline
 
 import (
 	"context"
@@ -11,20 +11,20 @@ import (
 	"agentswarm/swarm/pager"
 )
 
-// sink is stdout with a memory: of how much was written, and of the first
+// Sink is stdout with a memory: of how much was written, and of the first
 // write that failed. Without it a result cut short by a full disk would exit 0.
-type sink struct {
+type Sink struct {
 	mu   sync.Mutex // guards what follows; held across writes to keep order
-	w    io.Writer
+	W    io.Writer
 	last io.Closer // the pager or filter that the output passes through; nil: none
 	n    int64
 	err  error
 }
 
-func (s *sink) Write(p []byte) (int, error) {
+func (s *Sink) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, err := s.w.Write(p)
+	n, err := s.W.Write(p)
 	s.n += int64(n)
 	if s.err == nil {
 		s.err = err
@@ -33,47 +33,47 @@ func (s *sink) Write(p []byte) (int, error) {
 }
 
 // Fd lets terminal detection see through the sink. No file: no such number.
-func (s *sink) Fd() uintptr { return fdOf(s.w) }
+func (s *Sink) Fd() uintptr { return FdOf(s.W) }
 
-// fdOf is the descriptor of a file; no such number for any other writer.
-func fdOf(w io.Writer) uintptr {
+// FdOf is the descriptor of a file; no such number for any other writer.
+func FdOf(w io.Writer) uintptr {
 	if f, ok := w.(interface{ Fd() uintptr }); ok {
 		return f.Fd()
 	}
 	return ^uintptr(0)
 }
 
-func (s *sink) written() int64 {
+func (s *Sink) Written() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.n
 }
 
-func (s *sink) failure() error {
+func (s *Sink) Failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// filter has a query applied to all that is written from now on; nil changes
+// Filter has a query applied to all that is written from now on; nil changes
 // nothing. A filtered result is for programs: it has no terminal.
-func (s *sink) filter(ctx context.Context, q *jq.Query) {
+func (s *Sink) Filter(ctx context.Context, q *jq.Query) {
 	if q != nil {
-		s.through(jq.NewFilter(ctx, q, s.w))
+		s.Through(jq.NewFilter(ctx, q, s.W))
 	}
 }
 
-// through has all that is written pass w, which is closed at the end.
-func (s *sink) through(w io.WriteCloser) {
+// Through has all that is written pass w, which is closed at the end.
+func (s *Sink) Through(w io.WriteCloser) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.w, s.last = w, w
+	s.W, s.last = w, w
 }
 
-// end closes the pager or filter, and returns the error of the
+// End closes the pager or filter, and returns the error of the
 // command: its own, else that of the output. That the user has left the pager is
 // no error.
-func (s *sink) end(err error) error {
+func (s *Sink) End(err error) error {
 	s.mu.Lock()
 	last, failed := s.last, s.err
 	s.mu.Unlock()

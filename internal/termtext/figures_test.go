@@ -1,9 +1,11 @@
-package cli
+package termtext
 
 import (
 	"math"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 func TestDuration(t *testing.T) {
@@ -100,4 +102,50 @@ func TestAgo(t *testing.T) {
 			t.Errorf("Ago(%v before) = %q, want %q", tt.give, got, tt.want)
 		}
 	}
+}
+
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ give, want string }{
+		{"", ""},
+		{"pkg/a b", "pkg/a b"},
+		{"größe 文件 🎉 e\u0301", "größe 文件 🎉 e\u0301"},
+		{"a\nb\tc\rd", `a\nb\tc\rd`},
+		{"\x1b[31mred\x1b]0;title\x07", `\x1b[31mred\x1b]0;title\a`},
+		{"\u009b2J", `\u009b2J`}, // CSI in one byte of Latin-1
+		{"evil\u202egpj.exe", `evil\u202egpj.exe`},
+		{"\u2066\u200b\ufeff\u2028", `\u2066\u200b\ufeff\u2028`},
+		{"\xff\xfe", `\xff\xfe`},
+		{"\x00\x7f", `\x00\x7f`},
+		{"\U000e0041", `\U000e0041`}, // a tag character
+		{"\ufffd", "\ufffd"},
+		{`C:\new`, `C:\new`},
+		{"it's \"so\"", "it's \"so\""},
+	}
+	for _, tt := range tests {
+		if got := Line(tt.give); got != tt.want {
+			t.Errorf("Printable(%q) = %s, want %s", tt.give, got, tt.want)
+		}
+	}
+	if got, want := Text("a\n\tb\r\x1b[0m"), "a\n\tb"+`\r\x1b[0m`; got != want {
+		t.Errorf("PrintableText = %q, want %q", got, want)
+	}
+}
+
+func FuzzPrintable(f *testing.F) {
+	f.Add("a\x1b[2J\u202e\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Line(s)
+		if !utf8.ValidString(got) {
+			t.Errorf("Printable(%q) = %q: not UTF-8", s, got)
+		}
+		for _, r := range got {
+			if !unicode.IsPrint(r) {
+				t.Errorf("Printable(%q) = %q: holds %U", s, got, r)
+			}
+		}
+		if again := Line(got); again != got {
+			t.Errorf("Printable(%q) = %q, twice %q", s, got, again)
+		}
+	})
 }

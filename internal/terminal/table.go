@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"io"
@@ -15,14 +15,14 @@ type Column struct {
 	Flex  bool // may be shortened in the middle where space is short
 	// Style is how a cell of the column is set off where the terminal has colors;
 	// nil: not at all.
-	Style func(cell string) style
+	Style func(cell string) Style
 }
 
 // Table is aligned plain text. Cells may be foreign text; they are made
 // printable here.
 type Table struct {
 	Columns []Column // required
-	Term    Terminal // whose colors are used; the zero value has none
+	Term    Output   // whose colors are used; the zero value has none
 	rows    [][]string
 }
 
@@ -31,7 +31,7 @@ type Table struct {
 func (t *Table) Row(cells ...string) {
 	row := make([]string, len(t.Columns))
 	for i, cell := range cells {
-		row[i] = Printable(cell)
+		row[i] = termtext.Line(cell)
 	}
 	t.rows = append(t.rows, row)
 }
@@ -64,7 +64,7 @@ func (t *Table) Lines(budget int) []string {
 	widths := make([]int, len(t.Columns))
 	for _, row := range all {
 		for i, cell := range row {
-			widths[i] = max(widths[i], columns(cell))
+			widths[i] = max(widths[i], Columns(cell))
 		}
 	}
 	if budget > 0 {
@@ -74,11 +74,11 @@ func (t *Table) Lines(budget int) []string {
 	for i, row := range all {
 		line := strings.TrimRight(t.line(row, widths, nil), " ")
 		switch {
-		case budget > 0 && columns(line) > budget:
-			line = shortenEnd(line, budget)
+		case budget > 0 && Columns(line) > budget:
+			line = ShortenEnd(line, budget)
 		case !t.Term.Color:
 		case i == 0:
-			line = t.Term.paint(styleTitle, line)
+			line = t.Term.Paint(StyleTitle, line)
 		default:
 			line = strings.TrimRight(t.line(row, widths, t.paint), " ")
 		}
@@ -96,7 +96,7 @@ func (t *Table) paint(column int, filled string) string {
 		return filled
 	}
 	before, after, _ := strings.Cut(filled, cell)
-	return before + t.Term.paint(how(cell), cell) + after
+	return before + t.Term.Paint(how(cell), cell) + after
 }
 
 // Print writes the table; width 0 sets no limit.
@@ -129,11 +129,11 @@ func (t *Table) squeeze(widths []int, budget int) {
 func (t *Table) line(row []string, widths []int, paint func(column int, filled string) string) string {
 	cells := make([]string, len(row))
 	for i, cell := range row {
-		cell = shortenMiddle(cell, widths[i])
+		cell = ShortenMiddle(cell, widths[i])
 		if t.Columns[i].Right {
-			cells[i] = strings.Repeat(" ", widths[i]-columns(cell)) + cell
+			cells[i] = strings.Repeat(" ", widths[i]-Columns(cell)) + cell
 		} else {
-			cells[i] = pad(cell, widths[i])
+			cells[i] = Pad(cell, widths[i])
 		}
 		if paint != nil {
 			cells[i] = paint(i, cells[i])
@@ -142,10 +142,10 @@ func (t *Table) line(row []string, widths []int, paint func(column int, filled s
 	return strings.Join(cells, strings.Repeat(" ", columnGap))
 }
 
-const ellipsis = termtext.Ellipsis
+const Ellipsis = termtext.Ellipsis
 
-func pad(s string, n int) string           { return termtext.Pad(s, n) }
-func columns(s string) int                 { return termtext.Columns(s) }
-func shortenMiddle(s string, n int) string { return termtext.CutMiddle(s, n) }
-func shortenEnd(s string, n int) string    { return termtext.CutEnd(s, n) }
-func firstColumns(s string, n int) string  { return termtext.First(s, n) }
+func Pad(s string, n int) string           { return termtext.Pad(s, n) }
+func Columns(s string) int                 { return termtext.Columns(s) }
+func ShortenMiddle(s string, n int) string { return termtext.CutMiddle(s, n) }
+func ShortenEnd(s string, n int) string    { return termtext.CutEnd(s, n) }
+func FirstColumns(s string, n int) string  { return termtext.First(s, n) }

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"bytes"
@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// display knows what a program has done to a terminal that it may not undo
+// Display knows what a program has done to a terminal that it may not undo
 // itself: the modes that are not as they are by default. It reads what the
 // program shows; the zero value is a terminal that was just switched on.
-type display struct {
+type Display struct {
 	part part
 	seq  []byte // of the sequence that is being read
 
@@ -53,7 +53,7 @@ func known() []int {
 }
 
 // Write reads what is shown. It never fails.
-func (s *display) Write(p []byte) (int, error) {
+func (s *Display) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		if s.part == inText {
@@ -71,11 +71,11 @@ func (s *display) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// whole tells whether nothing is begun: something else may be written now.
-func (s *display) whole() bool { return s.part == inText }
+// Whole tells whether nothing is begun: something else may be written now.
+func (s *Display) Whole() bool { return s.part == inText }
 
 // next reads a byte that is not text.
-func (s *display) next(b byte) {
+func (s *Display) next(b byte) {
 	switch {
 	case s.part == inStringEnd && b == '\\', s.part == inString && b == 0x07:
 		s.part = inText
@@ -100,7 +100,7 @@ func (s *display) next(b byte) {
 }
 
 // escape reads what follows ESC.
-func (s *display) escape(b byte) {
+func (s *Display) escape(b byte) {
 	switch {
 	case b == '[':
 		s.part = inControl
@@ -116,12 +116,12 @@ func (s *display) escape(b byte) {
 	case '=', '>':
 		s.keypad = b == '='
 	case 'c':
-		*s = display{seq: s.seq}
+		*s = Display{seq: s.seq}
 	}
 }
 
 // control reads the last byte of a control sequence.
-func (s *display) control(last byte) {
+func (s *Display) control(last byte) {
 	seq := string(s.seq)
 	switch {
 	case (last == 'h' || last == 'l') && strings.HasPrefix(seq, "?"):
@@ -145,7 +145,7 @@ func (s *display) control(last byte) {
 	}
 }
 
-func (s *display) mode(mode int, set bool) {
+func (s *Display) mode(mode int, set bool) {
 	if !slices.Contains(known(), mode) {
 		return
 	}
@@ -156,7 +156,7 @@ func (s *display) mode(mode int, set bool) {
 }
 
 // odd are the modes that are not as by default, other screens last.
-func (s *display) odd() []int {
+func (s *Display) odd() []int {
 	var odd []int
 	for mode, set := range s.modes {
 		if set != slices.Contains(normallySet(), mode) {
@@ -175,8 +175,8 @@ func (s *display) odd() []int {
 	return odd
 }
 
-// again makes a new terminal like this one, for whoever looks on from here.
-func (s *display) again() []byte {
+// Resume makes a new terminal like this one, for whoever looks on from here.
+func (s *Display) Resume() []byte {
 	var b bytes.Buffer
 	odd := s.odd()
 	slices.Reverse(odd) // the screen before what is done to it
@@ -189,10 +189,10 @@ func (s *display) again() []byte {
 	return b.Bytes()
 }
 
-// undo makes a terminal usable for the next program.
-func (s *display) undo() []byte {
+// Reset makes a terminal usable for the next program.
+func (s *Display) Reset() []byte {
 	var b bytes.Buffer
-	if !s.whole() {
+	if !s.Whole() {
 		b.WriteString("\x18\x1b\\") // ends what was begun, whatever it is
 	}
 	const plainKeys = "\x1b[=0u"

@@ -1,9 +1,11 @@
-package cli
+package terminal
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"agentswarm/internal/termtext"
 )
 
 func TestTable(t *testing.T) {
@@ -71,10 +73,10 @@ func TestShorten(t *testing.T) {
 		{"ae\u0301be\u0301", 3, "a…e\u0301", "ae\u0301…"},
 	}
 	for _, tt := range tests {
-		if got := shortenMiddle(tt.give, tt.n); got != tt.middle {
+		if got := ShortenMiddle(tt.give, tt.n); got != tt.middle {
 			t.Errorf("shortenMiddle(%q, %d) = %q, want %q", tt.give, tt.n, got, tt.middle)
 		}
-		if got := shortenEnd(tt.give, tt.n); got != tt.end {
+		if got := ShortenEnd(tt.give, tt.n); got != tt.end {
 			t.Errorf("shortenEnd(%q, %d) = %q, want %q", tt.give, tt.n, got, tt.end)
 		}
 	}
@@ -92,10 +94,10 @@ func FuzzTable(f *testing.F) {
 		table.Row(a, b, "1")
 		table.Row(b, a)
 		for _, line := range table.Lines(budget) {
-			if columns(line) > budget {
-				t.Errorf("line %q has %d columns, want at most %d", line, columns(line), budget)
+			if Columns(line) > budget {
+				t.Errorf("line %q has %d columns, want at most %d", line, Columns(line), budget)
 			}
-			if !utf8.ValidString(line) || Printable(line) != line {
+			if !utf8.ValidString(line) || termtext.Line(line) != line {
 				t.Errorf("line %q is not printable", line)
 			}
 		}

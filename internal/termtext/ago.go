@@ -1,23 +1,9 @@
-package cli
+package termtext
 
 import (
 	"fmt"
 	"time"
-
-	"agentswarm/internal/termtext"
 )
-
-// Duration writes how long something took; see [termtext.Duration].
-func Duration(d time.Duration) string { return termtext.Duration(d) }
-
-// Bytes writes a size: 512 B, 1.5 KiB, 23 MiB.
-func Bytes(n int64) string { return termtext.Bytes(n) }
-
-// Count writes a number with its noun: 1 file, 3 files, 1,200 files.
-func Count(n int, one, many string) string { return termtext.Count(n, one, many) }
-
-// Number writes a number in groups of three digits.
-func Number(n int) string { return termtext.Number(n) }
 
 // Ago writes when something was, seen from now. After a month the day says
 // more than the distance does; a time to come is a clock that was set.

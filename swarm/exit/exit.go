@@ -1,4 +1,4 @@
-package cli
+package exit
 
 import (
 	"errors"
@@ -19,57 +19,57 @@ type Code int
 
 // The exit codes, all of them. Scripts depend on the numbers.
 const (
-	CodeOK          Code = 0
-	CodeFailed      Code = 1   // swarm itself failed
-	CodeUsage       Code = 2   // usage, configuration or script refused
-	CodeDegraded    Code = 3   // some agents failed
-	CodeConflict    Code = 4   // patches conflict, or are left out for a filter, a submodule or a lost commit
-	CodeApproval    Code = 5   // an approval was needed, nobody could give it
-	CodePaused      Code = 6   // budget or provider limit; resumable
-	CodeVerify      Code = 7   // verification failed
-	CodeScript      Code = 8   // the script threw
-	CodeTimeout     Code = 124 // --run-timeout, or wait --timeout
-	CodeInterrupted Code = 130 // SIGINT
-	CodeTerminated  Code = 143 // SIGTERM
+	OK          Code = 0
+	Failed      Code = 1   // swarm itself failed
+	Usage       Code = 2   // usage, configuration or script refused
+	Degraded    Code = 3   // some agents failed
+	Conflict    Code = 4   // patches conflict, or are left out for a filter, a submodule or a lost commit
+	Approval    Code = 5   // an approval was needed, nobody could give it
+	Paused      Code = 6   // budget or provider limit; resumable
+	Verify      Code = 7   // verification failed
+	Script      Code = 8   // the script threw
+	Timeout     Code = 124 // --run-timeout, or wait --timeout
+	Interrupted Code = 130 // SIGINT
+	Terminated  Code = 143 // SIGTERM
 )
 
-// precedence lists the codes in the order in which they win over each other.
-func precedence() []Code {
+// Precedence lists the codes in the order in which they win over each other.
+func Precedence() []Code {
 	return []Code{
-		CodeUsage, CodeFailed, CodeInterrupted, CodeTerminated, CodePaused,
-		CodeTimeout, CodeScript, CodeApproval, CodeDegraded, CodeVerify,
-		CodeConflict,
+		Usage, Failed, Interrupted, Terminated, Paused,
+		Timeout, Script, Approval, Degraded, Verify,
+		Conflict,
 	}
 }
 
 // First picks, of the codes that apply, the one that a process exits with.
 func First(codes ...Code) Code {
-	for _, want := range precedence() {
+	for _, want := range Precedence() {
 		for _, c := range codes {
 			if c == want {
 				return c
 			}
 		}
 	}
-	return CodeOK
+	return OK
 }
 
 // kind is the error kind of a code whose error does not name one itself.
 func (c Code) kind() string {
 	switch c {
-	case CodeUsage:
+	case Usage:
 		return "invalid"
-	case CodeConflict:
+	case Conflict:
 		return "conflict"
-	case CodeApproval:
+	case Approval:
 		return "refused"
-	case CodePaused:
+	case Paused:
 		return "budget"
-	case CodeTimeout:
+	case Timeout:
 		return "timeout"
-	case CodeInterrupted, CodeTerminated:
+	case Interrupted, Terminated:
 		return "stopped"
-	case CodeOK, CodeFailed, CodeDegraded, CodeVerify, CodeScript:
+	case OK, Failed, Degraded, Verify, Script:
 		return "other"
 	default:
 		return "other"
@@ -84,35 +84,48 @@ type UsageError struct {
 
 func (e *UsageError) Error() string { return e.Text }
 
-// ExitCode is always [CodeUsage].
-func (e *UsageError) ExitCode() int { return int(CodeUsage) }
+// ExitCode is always [Usage].
+func (e *UsageError) ExitCode() int { return int(Usage) }
 
 // Hint is printed on a line of its own.
 func (e *UsageError) Hint() string { return e.Advice }
 
-// usagef refuses a command line in one line of text.
-func usagef(format string, args ...any) error {
+// Usagef refuses a command line in one line of text.
+func Usagef(format string, args ...any) error {
 	return &UsageError{Text: fmt.Sprintf(format, args...)}
 }
 
-// ExitError gives an error its exit code. Without Err it is silent: the
+// Error gives an error its exit code. Without Err it is silent: the
 // command has already said everything, and only the code is left to report.
-type ExitError struct {
+type Error struct {
 	Code Code  // required
 	Err  error // nil: print nothing
 }
 
-func (e *ExitError) Error() string {
+func (e *Error) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit %d", e.Code)
 	}
 	return e.Err.Error()
 }
 
-func (e *ExitError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 // ExitCode is the code that was given.
-func (e *ExitError) ExitCode() int { return int(e.Code) }
+func (e *Error) ExitCode() int { return int(e.Code) }
+
+// CommandError is the end of a command of the user's. Its exit code can be any.
+type CommandError struct {
+	Code int   // of the command
+	Err  error // the reason why the command did not run; nil: it ran
+}
+
+func (e *CommandError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit %d", e.Code)
+	}
+	return e.Err.Error()
+}
 
 // SignalError is the cause of a context that a signal has cancelled.
 type SignalError struct {
@@ -129,17 +142,17 @@ func (e *SignalError) Error() string {
 // ExitCode is 130 for SIGINT; every other signal counts as SIGTERM.
 func (e *SignalError) ExitCode() int {
 	if e.Signal == syscall.SIGINT {
-		return int(CodeInterrupted)
+		return int(Interrupted)
 	}
-	return int(CodeTerminated)
+	return int(Terminated)
 }
 
-// codeOf is the one way from an error to an exit code. The outermost error
+// CodeOf is the one way from an error to an exit code. The outermost error
 // that states a code wins; of joined errors the code that comes first in the
 // order of precedence. Text is never looked at.
-func codeOf(err error) Code {
+func CodeOf(err error) Code {
 	if err == nil {
-		return CodeOK
+		return OK
 	}
 	if c, ok := statedCode(err); ok {
 		return c
@@ -147,54 +160,54 @@ func codeOf(err error) Code {
 	switch u := err.(type) { // this walks the tree itself
 	case interface{ Unwrap() error }:
 		if inner := u.Unwrap(); inner != nil {
-			return codeOf(inner)
+			return CodeOf(inner)
 		}
 	case interface{ Unwrap() []error }:
 		var codes []Code
 		for _, inner := range u.Unwrap() {
-			codes = append(codes, codeOf(inner))
+			codes = append(codes, CodeOf(inner))
 		}
-		if c := First(codes...); c != CodeOK {
+		if c := First(codes...); c != OK {
 			return c
 		}
 	}
-	return CodeFailed
+	return Failed
 }
 
 // statedCode is the code that err itself, not what it wraps, states.
 func statedCode(err error) (Code, bool) {
-	if command, ok := err.(*endedError); ok { // see codeOf
-		return Code(command.code), true // the user's own command: any code
+	if command, ok := err.(*CommandError); ok { // see codeOf
+		return Code(command.Code), true // the user's own command: any code
 	}
 	switch err.(type) { // see codeOf
 	case *refusal.Error, *lander.NothingError, *lander.BlockedError:
-		return CodeUsage, true
+		return Usage, true
 	case *refusal.Cause, *project.StateError:
-		return CodeUsage, true
+		return Usage, true
 	case *lander.MisfitError:
-		return CodeConflict, true
+		return Conflict, true
 	}
 	if e, ok := err.(*library.Error); ok { // see codeOf
 		if e.Thrown {
-			return CodeScript, true
+			return Script, true
 		}
-		return CodeUsage, true
+		return Usage, true
 	}
 	own, ok := err.(interface{ ExitCode() int }) // see codeOf
 	if !ok {
-		return CodeOK, false
+		return OK, false
 	}
 	// The exit status of a child, as os/exec reports it, has the same method
 	// and means something else: git's 128, or an agent's 2, is not ours.
 	if _, child := err.(interface{ Pid() int }); child { // see codeOf
-		return CodeOK, false
+		return OK, false
 	}
 	c := First(Code(own.ExitCode()))
-	return c, c != CodeOK
+	return c, c != OK
 }
 
-// hintOf is what err suggests to do, or nothing.
-func hintOf(err error) string {
+// HintOf is what err suggests to do, or nothing.
+func HintOf(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
 		return h.Hint()
@@ -202,21 +215,21 @@ func hintOf(err error) string {
 	return ""
 }
 
-// kindOf is the word for err in JSON.
-func kindOf(err error) string {
+// KindOf is the word for err in JSON.
+func KindOf(err error) string {
 	var k interface{ Kind() string }
 	if errors.As(err, &k) && k.Kind() != "" {
 		return k.Kind()
 	}
-	return codeOf(err).kind()
+	return CodeOf(err).kind()
 }
 
-// silent tells that err asks for an exit code and for nothing else.
-func silent(err error) bool {
-	var command *endedError
+// Silent tells that err asks for an exit code and for nothing else.
+func Silent(err error) bool {
+	var command *CommandError
 	if errors.As(err, &command) {
-		return command.err == nil
+		return command.Err == nil
 	}
-	var e *ExitError
+	var e *Error
 	return errors.As(err, &e) && e.Err == nil && e.Error() == err.Error()
 }

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"bytes"
@@ -31,12 +31,12 @@ func TestDisplay(t *testing.T) {
 		{"letters", "\x1b(0lqk\x1b(B", "", ""},
 		{"unfinished", "\x1b[?104", "", "\x18\x1b\\"},
 	} {
-		d := &display{}
+		d := &Display{}
 		_, _ = d.Write([]byte(tt.give))
-		if got := string(d.again()); got != tt.again {
+		if got := string(d.Resume()); got != tt.again {
 			t.Errorf("%s: again() = %q, want %q", tt.name, got, tt.again)
 		}
-		if got := string(d.undo()); got != tt.undo+letters {
+		if got := string(d.Reset()); got != tt.undo+letters {
 			t.Errorf("%s: undo() = %q, want %q", tt.name, got, tt.undo+letters)
 		}
 	}
@@ -49,15 +49,15 @@ func FuzzDisplay(f *testing.F) {
 	f.Add([]byte("\x1bP\x1b\x1b[?7l\x18\x1b[4 q"), 3)
 	f.Fuzz(func(t *testing.T, text []byte, at int) {
 		at = min(max(at, 0), len(text))
-		whole, cut := &display{}, &display{}
+		whole, cut := &Display{}, &Display{}
 		_, _ = whole.Write(text)
 		_, _ = cut.Write(text[:at])
 		_, _ = cut.Write(text[at:])
-		if a, b := whole.undo(), cut.undo(); !bytes.Equal(a, b) || !bytes.Equal(whole.again(), cut.again()) {
+		if a, b := whole.Reset(), cut.Reset(); !bytes.Equal(a, b) || !bytes.Equal(whole.Resume(), cut.Resume()) {
 			t.Errorf("cut at %d it is undone by %q, whole by %q", at, b, a)
 		}
-		_, _ = whole.Write(whole.undo())
-		if odd := whole.odd(); len(odd) > 0 || !whole.whole() || whole.keypad || whole.region {
+		_, _ = whole.Write(whole.Reset())
+		if odd := whole.odd(); len(odd) > 0 || !whole.Whole() || whole.keypad || whole.region {
 			t.Errorf("after it was undone: %+v", whole)
 		}
 	})

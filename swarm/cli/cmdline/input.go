@@ -1,4 +1,4 @@
-package cli
+package cmdline
 
 import (
 	"context"
@@ -7,15 +7,15 @@ import (
 	"os"
 )
 
-// input is standard input for what reads it here: a read ends with the
+// Input is standard input for what reads it here: a read ends with the
 // command. Somebody who is asked something and presses Ctrl-C types no line
 // after it that would wake us.
-func (env Env) input() io.Reader {
+func Input(env Env) io.Reader {
 	file, ok := env.Stdin.(interface{ Fd() uintptr })
-	if !ok || env.over == nil {
+	if !ok || env.Over == nil {
 		return env.Stdin
 	}
-	return &input{Reader: env.Stdin, fd: int(file.Fd()), over: env.over}
+	return &input{Reader: env.Stdin, fd: int(file.Fd()), over: env.Over}
 }
 
 type input struct {
@@ -52,7 +52,7 @@ func (r *input) await() (ready bool, err error) {
 		}
 		werr = woken.Close()
 	}()
-	ready, err = awaitInput(r.fd, int(wake.Fd()))
+	ready, err = AwaitInput(r.fd, int(wake.Fd()))
 	close(enough)
 	<-gone
 	return ready, errors.Join(err, werr, wake.Close())

@@ -1,0 +1,49 @@
+package cmdline
+
+import (
+	"io"
+
+	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/store"
+)
+
+// Program is what commands are called by in usage lines and messages.
+const Program = "swarm"
+
+// Env is everything a command line may know about the outside.
+type Env struct {
+	Args           []string  // the words after the program's name
+	Stdin          io.Reader // required
+	Stdout, Stderr io.Writer // required
+	Getenv         func(string) string
+	Environ        []string // what children may be given
+	Path           string   // as it was given; Environ's is without guards
+	Dir            string   // required: the current folder, absolute
+	Self           string   // the running binary, for supervisors
+	Calls          string   // how the user calls us, for commands to type
+
+	// Step, where set, is called between the steps of what is written to
+	// disk: each record of a journal, each part of making, capturing and
+	// removing a workspace. Tests end the process or its children there.
+	Step func(name string) error
+	// Began, where set, is told of each run that a command begins.
+	Began func(*store.Run)
+	// Kinds, where set, are the kinds of agents there are, in place of those of
+	// this version.
+	Kinds kinds.List
+	// Unhurried has a shell wait for all its candidates, however long they take:
+	// tests of what they are run on machines that have other things to do.
+	Unhurried bool
+	// Available, where set, is how much memory new programs can have, in place of
+	// what this machine tells: tests of several agents at once are run on machines
+	// that hold much else.
+	Available func() int64
+	// Dispatched is set where the script of a run was handed in by a model of
+	// another harness.
+	Dispatched bool
+
+	Keeper *proc.Keeper    // one for each command line; started when needed
+	Quiet  bool            // no progress is shown
+	Over   <-chan struct{} // closed when the command is to end; nil: never
+}

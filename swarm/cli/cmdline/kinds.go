@@ -1,0 +1,74 @@
+package cmdline
+
+import (
+	"agentswarm/roles"
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/limit"
+	"agentswarm/swarm/policy"
+	"agentswarm/swarm/provider"
+)
+
+// Kinds are the kinds of agents that this command knows.
+func Kinds(env Env) kinds.List {
+	if env.Kinds != nil {
+		return env.Kinds
+	}
+	return kinds.All()
+}
+
+// Machine finds the programs and logins of agents here.
+func Machine(env Env) *kinds.Machine {
+	return &kinds.Machine{Kinds: Kinds(env), Getenv: env.Getenv, Environ: env.Environ, Self: env.Self, Providers: func() map[string]provider.Provider { return providersOf(env) }}
+}
+
+// providersOf are those that the user configured. What is wrong with the file is
+// told by whoever reads all of it.
+func providersOf(env Env) map[string]provider.Provider {
+	conf, err := UserConfig(env)
+	if err != nil {
+		return nil
+	}
+	return conf.Providers()
+}
+
+// UserConfig is what the user's own file says.
+func UserConfig(env Env) (*config.Config, error) {
+	source, err := config.ReadUser(config.Lookup(env.Getenv))
+	if err != nil {
+		return nil, Refused(err)
+	}
+	conf, err := config.Load(source)
+	return conf, Refused(err)
+}
+
+// KindsFor are the kinds that can be driven, by name, commands among them, as a
+// run was told. They price what agents use that report no cost.
+func KindsFor(env Env, c engine.Config) (map[string]agent.Kind, error) {
+	known, err := roles.Load()
+	if err != nil {
+		return nil, err
+	}
+	return Kinds(env).WithProviders(c.Providers).Priced(known.With(c.Prices)), nil
+}
+
+func AvailableMemory(e Env) int64 {
+	if e.Available != nil {
+		return e.Available()
+	}
+	return limit.MemAvailable()
+}
+
+// DefaultJobs is how many agents are at work at once where nobody says it.
+func DefaultJobs(e Env) int { return limit.Jobs(AvailableMemory(e), limit.CommandFootprint) }
+
+// Personal refuses a command that decides something to agents. What it looks
+// at an agent can change; the control socket of a run looks at more.
+func Personal(env Env, what string) error {
+	if env.Getenv("SWARM_AGENT") == "" {
+		return nil
+	}
+	return &AgentError{What: what, Why: policy.InsideAgent}
+}

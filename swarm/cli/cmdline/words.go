@@ -1,0 +1,61 @@
+package cmdline
+
+import (
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/exit"
+	words "agentswarm/swarm/nearest"
+)
+
+// OneLine is an error for a message of one line.
+func OneLine(err error) string { return termtext.ErrorLine(err) }
+
+// Quoted shows a word of the user's in a message.
+func Quoted(word string) string { return `"` + termtext.Line(word) + `"` }
+
+// NoneEmpty refuses an empty word, such as a variable of the user's that was
+// not set: it is not meant to be the latest run.
+func NoneEmpty(addresses []string) error {
+	if slices.Contains(addresses, "") {
+		return exit.Usagef("an address is empty; name a run or an agent, or give none for the latest run")
+	}
+	return nil
+}
+
+// Nearest returns the name that word most likely means, or "" if none is near.
+func Nearest(word string, names []string) string { return words.Name(word, names) }
+
+// VisibleNames lists the names and aliases of commands that help shows.
+func VisibleNames(commands []*cli.Command) []string {
+	var names []string
+	for _, c := range commands {
+		if !c.Hidden {
+			names = append(names, c.Names()...)
+		}
+	}
+	return names
+}
+
+func YesNo(b *bool) string {
+	switch {
+	case b == nil:
+		return ""
+	case *b:
+		return "yes"
+	default:
+		return "no"
+	}
+}
+
+// Unwrapped is the file behind our own record of what was written, so that a
+// terminal stays one.
+func Unwrapped(w io.Writer) io.Writer {
+	if s, ok := w.(*Sink); ok {
+		return s.W
+	}
+	return w
+}

@@ -1,0 +1,2 @@
+// Package exit maps the errors of commands to exit codes, hints and kinds.
+package exit
