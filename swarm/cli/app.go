@@ -16,6 +16,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/proc"
@@ -34,7 +35,7 @@ func builtin(env cmdline.Env) []*cli.Command {
 		job("Answer", readOnly(newInboxCommand(env)), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env), newSendCommand(env)),
 		job("Undo and tidy", newUndoCommand(env), newCancelCommand(env), newRmCommand(env), newGcCommand(env)),
 		job("Set up", newInitCommand(env), newConfigCommand(env), newDoctorCommand(env), newSetupCommand(env), newAgentsCommand(env),
-			newModelsCommand(env), newRolesCommand(env), newVariantsCommand(env), newRiskCommand(env), newBenchCommand(env),
+			newModelsCommand(env), newRolesCommand(env), newVariantsCommand(env), riskcmd.New(env), newBenchCommand(env),
 			newCompletionCommand(env), newManCommand(env), newVersionCommand(env)),
 		job("For machines", newHookCommand(env), newMCPCommand(env), newBuiltinCommand(env), newCompleteCommand(env)),
 	)

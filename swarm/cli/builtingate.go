@@ -16,6 +16,7 @@ import (
 	"agentswarm/risk"
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/policy"
 )
 
@@ -41,11 +42,11 @@ type personAnswer struct {
 func (g *personGate) Pass(ctx context.Context, a ask.Action) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	ground, err := openRiskGround(g.c, g.env)
+	ground, err := riskcmd.OpenGround(g.c, g.env)
 	if err != nil {
 		return fmt.Errorf("it cannot be judged: %w", err)
 	}
-	r := ground.judge(&a)
+	r := ground.JudgeAction(&a)
 	reason := risk.Redact(r.Reason)
 	switch r.Verdict {
 	case risk.Proceed:

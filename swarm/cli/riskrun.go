@@ -8,6 +8,7 @@ import (
 	"agentswarm/internal/fspath"
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/guard"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/policy"
@@ -19,11 +20,11 @@ import (
 func (b *bench) judgeActions(ctx context.Context, self string) error {
 	j, err := policy.New(ctx, policy.Request{
 		Run: b.run, Repo: b.Repo, Trees: b.trees, Policy: b.Policy, Rung: b.sandbox.Rung, Open: b.sandbox.Settings.Off(), Snapshots: &b.snapshots,
-		Getenv: b.Env.Getenv, UserRules: userRules(b.Env), SetupLayers: isolation.SetupLayers, Now: b.deps.Now,
+		Getenv: b.Env.Getenv, UserRules: riskcmd.UserRules(b.Env), SetupLayers: isolation.SetupLayers, Now: b.deps.Now,
 		Warn: func(about string, err error) { b.deps.Warn(about + ": " + cmdline.OneLine(err)) },
 	})
 	if err != nil {
-		return refusedRules(err)
+		return riskcmd.RefusedRules(err)
 	}
 	b.deps.Judge, b.deps.Ears = j, ears{run: b.run, getenv: b.Env.Getenv}
 	if b.sandbox.Rung.Namespaces() || b.sandbox.Settings.Off() {
@@ -31,7 +32,7 @@ func (b *bench) judgeActions(ctx context.Context, self string) error {
 	}
 	programs, err := j.Programs()
 	if err != nil {
-		return refusedRules(err)
+		return riskcmd.RefusedRules(err)
 	}
 	b.sandbox.Guards, err = guard.Install(self, guard.Installed(programs, b.Env.Getenv("PATH")))
 	return err

@@ -16,6 +16,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/variantset"
 	"agentswarm/variants"
@@ -119,7 +120,7 @@ func placeAnywhere(c *cli.Context, env cmdline.Env) (*place, git.Hash, error) {
 	case err != nil:
 		return nil, "", err
 	}
-	base, err := p.riskBase(c)
+	base, err := riskcmd.Base(&p.Place, c)
 	return p, base, err
 }
 

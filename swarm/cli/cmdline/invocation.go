@@ -35,8 +35,8 @@ type Invocation struct {
 // InvocationKey is where App.Metadata keeps the invocation.
 const InvocationKey = "invocation"
 
-// Invoked is the command line that an action was started by: inv.dir is the
-// folder to work in, inv.after what follows `--`.
+// Invoked is the command line that an action was started by: Dir is the
+// folder to work in, After what follows `--`.
 func Invoked(c *cli.Context) *Invocation {
 	return c.App.Metadata[InvocationKey].(*Invocation)
 }

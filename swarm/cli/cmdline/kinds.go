@@ -54,6 +54,7 @@ func KindsFor(env Env, c engine.Config) (map[string]agent.Kind, error) {
 	return Kinds(env).WithProviders(c.Providers).Priced(known.With(c.Prices)), nil
 }
 
+// AvailableMemory is the memory in bytes that new programs can have.
 func AvailableMemory(e Env) int64 {
 	if e.Available != nil {
 		return e.Available()

@@ -21,6 +21,7 @@ type Sink struct {
 	err  error
 }
 
+// Write counts the bytes and keeps the first error.
 func (s *Sink) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,6 +44,7 @@ func FdOf(w io.Writer) uintptr {
 	return ^uintptr(0)
 }
 
+// Written is the number of bytes written so far.
 func (s *Sink) Written() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
+// IsTerminal reports whether a descriptor is a terminal.
 func IsTerminal(fd uintptr) bool { return term.IsTerminal(int(fd)) }
 
 // Readable is a name or an argument for people. JSON holds no bytes that are
@@ -39,7 +40,7 @@ func AwaitInput(in, wake int) (bool, error) {
 	}
 }
 
-// TakeSignals takes the signals that end a command over from [onSignals], for
+// TakeSignals takes the signals that end a command over from the command, for
 // as long as somebody else has the terminal: they arrive on the channel and
 // do nothing more. more are further ones that the caller wants to hear of.
 // When they are given back each does what it does by default.

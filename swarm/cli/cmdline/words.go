@@ -40,6 +40,7 @@ func VisibleNames(commands []*cli.Command) []string {
 	return names
 }
 
+// YesNo is a fact in a table; nil, which is not known, is empty.
 func YesNo(b *bool) string {
 	switch {
 	case b == nil:

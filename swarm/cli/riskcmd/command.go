@@ -1,4 +1,4 @@
-package cli
+package riskcmd
 
 import (
 	"errors"
@@ -14,7 +14,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-func newRiskCommand(env cmdline.Env) *cli.Command {
+// New makes the command `swarm risk`.
+func New(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "risk",
 		Usage: "explain and list decisions about actions of agents",
@@ -46,23 +47,23 @@ func riskWorktreeFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "worktree", Usage: "judge as in an agent's linked work tree"}
 }
 
-// riskGround is where actions are judged outside of a run, and by what.
-type riskGround struct {
+// Ground is where actions are judged outside of a run, and by what.
+type Ground struct {
 	*policy.Law
 	dir     string   // the folder of the command
 	base    git.Hash // whose AGENTS.md counts; empty: there is no commit
 	nowhere bool     // in no repository
 }
 
-// openRiskGround finds out where a command stands. Outside of any repository
+// OpenGround finds out where a command stands. Outside of any repository
 // nothing is granted, and nothing is shared.
-func openRiskGround(c *cli.Context, env cmdline.Env) (*riskGround, error) {
-	g := &riskGround{dir: cmdline.Invoked(c).Dir}
+func OpenGround(c *cli.Context, env cmdline.Env) (*Ground, error) {
+	g := &Ground{dir: cmdline.Invoked(c).Dir}
 	request := policy.LawRequest{
 		Place:     repository.Request{Home: env.Getenv("HOME"), TempDir: env.Getenv("TMPDIR"), Linked: c.Bool("worktree")},
-		UserRules: userRules(env),
+		UserRules: UserRules(env),
 	}
-	p, err := openPlace(c, env)
+	p, err := cmdline.Open(c, env)
 	var none *git.NotRepoError
 	switch {
 	case errors.As(err, &none) && !c.IsSet("base"):
@@ -71,29 +72,29 @@ func openRiskGround(c *cli.Context, env cmdline.Env) (*riskGround, error) {
 		return nil, err
 	default:
 		request.Place.Repo = p.Repo
-		if g.base, err = p.riskBase(c); err != nil {
+		if g.base, err = Base(p, c); err != nil {
 			return nil, err
 		}
 	}
 	request.Commit = g.base
 	g.Law, err = policy.NewLaw(c.Context, request)
-	return g, refusedRules(err)
+	return g, RefusedRules(err)
 }
 
-// refusedRules is refused for a file of rules that cannot be used.
-func refusedRules(err error) error {
+// RefusedRules is refused for a file of rules that cannot be used.
+func RefusedRules(err error) error {
 	if of := (*policy.RulesError)(nil); errors.As(err, &of) {
 		return cmdline.Refused(err)
 	}
 	return err
 }
 
-// userRules is the file of the user's own rules; empty where there can be none.
-func userRules(env cmdline.Env) string { return policy.UserRules(config.Lookup(env.Getenv)) }
+// UserRules is the file of the user's own rules; empty where there can be none.
+func UserRules(env cmdline.Env) string { return policy.UserRules(config.Lookup(env.Getenv)) }
 
-// riskBase is the commit whose AGENTS.md counts; empty where the repository
+// Base is the commit whose AGENTS.md counts; empty where the repository
 // has none yet.
-func (p *place) riskBase(c *cli.Context) (git.Hash, error) {
+func Base(p *cmdline.Place, c *cli.Context) (git.Hash, error) {
 	ref := "HEAD"
 	if c.IsSet("base") {
 		ref = c.String("base")
@@ -109,7 +110,7 @@ func (p *place) riskBase(c *cli.Context) (git.Hash, error) {
 	return base, err
 }
 
-// judge says what becomes of an action outside of a run.
-func (g *riskGround) judge(a *ask.Action) policy.Ruling {
-	return g.Judge(a, policy.RealFolder(g.dir, a.Cwd))
+// JudgeAction says what becomes of an action outside of a run.
+func (g *Ground) JudgeAction(a *ask.Action) policy.Ruling {
+	return g.Law.Judge(a, policy.RealFolder(g.dir, a.Cwd))
 }

@@ -1,4 +1,4 @@
-package cli
+package riskcmd
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 )
 
 // bareGround is one in no repository.
-func bareGround(t testing.TB) *riskGround {
+func bareGround(t testing.TB) *Ground {
 	t.Helper()
 	rules, err := risk.Load(nil)
 	if err != nil {
@@ -25,7 +25,7 @@ func bareGround(t testing.TB) *riskGround {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &riskGround{Law: &policy.Law{Rules: rules, Authority: &risk.Authority{}, Place: place}, dir: t.TempDir()}
+	return &Ground{Law: &policy.Law{Rules: rules, Authority: &risk.Authority{}, Place: place}, dir: t.TempDir()}
 }
 
 // TestCheckAnswersAsItGoes: who writes a line and waits gets its answer before

@@ -1,4 +1,4 @@
-package cli
+package riskcmd
 
 import (
 	"encoding/json"
@@ -56,7 +56,7 @@ func riskLogAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	p, err := openPlace(c, env)
+	p, err := cmdline.Open(c, env)
 	if err != nil {
 		return err
 	}
@@ -65,13 +65,13 @@ func riskLogAction(c *cli.Context, env cmdline.Env) error {
 		return cmdline.Refused(err)
 	}
 	if c.Bool("unknown") {
-		programs, err := policy.ReadUnknown(at, p.sayDamaged(at.Run.UnknownLog()))
+		programs, err := policy.ReadUnknown(at, sayDamaged(p, at.Run.UnknownLog()))
 		if err != nil {
 			return err
 		}
 		return printUnknown(c, env, at.Run.ID, programs)
 	}
-	all, err := policy.ReadLog(at, p.sayDamaged(at.Run.RiskLog()))
+	all, err := policy.ReadLog(at, sayDamaged(p, at.Run.RiskLog()))
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func newRiskLogObject(run string, all []policy.Logged) riskLogObject {
 }
 
 // sayDamaged warns of a line of a record that cannot be read.
-func (p *place) sayDamaged(file string) func(line int, err error) {
+func sayDamaged(p *cmdline.Place, file string) func(line int, err error) {
 	return func(line int, err error) {
 		fmt.Fprintf(p.Env.Stderr, "%s: %s: line %d: %s\n", cmdline.Program, termtext.Line(file), line, termtext.Line(cmdline.OneLine(err)))
 	}

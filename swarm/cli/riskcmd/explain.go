@@ -1,4 +1,4 @@
-package cli
+package riskcmd
 
 import (
 	"fmt"
@@ -45,11 +45,11 @@ func riskExplainAction(c *cli.Context, env cmdline.Env) error {
 	if len(args) > 1 {
 		return exit.Usagef("risk explain: takes a command as one word; put it into quotes")
 	}
-	g, err := openRiskGround(c, env)
+	g, err := OpenGround(c, env)
 	if err != nil {
 		return err
 	}
-	r := g.judge(&ask.Action{Command: args[0]})
+	r := g.JudgeAction(&ask.Action{Command: args[0]})
 	if c.Bool("json") {
 		return cmdline.PrintJSON(env.Stdout, g.explained(args[0], r))
 	}
@@ -117,7 +117,7 @@ type riskGrantObject struct {
 	Text  string `json:"text"`
 }
 
-func (g *riskGround) explained(command string, r policy.Ruling) riskExplainedObject {
+func (g *Ground) explained(command string, r policy.Ruling) riskExplainedObject {
 	o := riskExplainedObject{
 		Schema: "swarm.riskexplained/1", Command: command, Cwd: r.Cwd, Base: string(g.base),
 		Place:      riskPlaceObject{Root: g.Place.Root, Shared: g.Place.Shared, Branch: g.Place.Branch},
@@ -151,7 +151,7 @@ func (g *riskGround) explained(command string, r policy.Ruling) riskExplainedObj
 
 // printExplained prints a ruling for people: what holds for all of it, then its
 // parts, one a line.
-func (g *riskGround) printExplained(env cmdline.Env, command string, r policy.Ruling) error {
+func (g *Ground) printExplained(env cmdline.Env, command string, r policy.Ruling) error {
 	a := newRiskAnswer(r)
 	rows := [][2]string{
 		{"tier", a.Tier.String()}, {"verdict", a.Verdict.String()}, {"why", r.Decision.Reason}, {"instead", r.Decision.Instead},
@@ -194,7 +194,7 @@ func (g *riskGround) printExplained(env cmdline.Env, command string, r policy.Ru
 }
 
 // placeText is where a command was judged, for people.
-func (g *riskGround) placeText(cwd string) string {
+func (g *Ground) placeText(cwd string) string {
 	text := cwd
 	switch {
 	case g.nowhere:

@@ -1,4 +1,4 @@
-package cli
+package riskcmd
 
 import (
 	"fmt"
@@ -42,11 +42,11 @@ func riskGrantsAction(c *cli.Context, env cmdline.Env) error {
 	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
-	p, err := openPlace(c, env)
+	p, err := cmdline.Open(c, env)
 	if err != nil {
 		return err
 	}
-	base, err := p.riskBase(c)
+	base, err := Base(p, c)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cli
+package riskcmd
 
 import (
 	"bufio"
@@ -68,7 +68,7 @@ func riskCheckAction(c *cli.Context, env cmdline.Env) error {
 	if args[0] != "-" {
 		return exit.Usagef("risk check: takes only -, standard input, but got %s", cmdline.Quoted(args[0]))
 	}
-	g, err := openRiskGround(c, env)
+	g, err := OpenGround(c, env)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func riskCheckAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // check answers line after line.
-func (g *riskGround) check(in io.Reader, out *bufio.Writer) error {
+func (g *Ground) check(in io.Reader, out *bufio.Writer) error {
 	lines := bufio.NewReaderSize(&promptReader{in, out}, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
@@ -109,12 +109,12 @@ func (g *riskGround) check(in io.Reader, out *bufio.Writer) error {
 	}
 }
 
-func (g *riskGround) answer(line []byte) (riskAnswer, error) {
+func (g *Ground) answer(line []byte) (riskAnswer, error) {
 	a, err := policy.ParseAction(line)
 	if err != nil {
 		return riskAnswer{}, err
 	}
-	return newRiskAnswer(g.judge(a)), nil
+	return newRiskAnswer(g.JudgeAction(a)), nil
 }
 
 // promptReader writes out what was answered before it waits for more.
