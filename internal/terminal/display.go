@@ -175,7 +175,7 @@ func (s *Display) odd() []int {
 	return odd
 }
 
-// Resume makes a new terminal like this one, for whoever looks on from here.
+// Resume makes a new terminal like this one, for a reader who joins now.
 func (s *Display) Resume() []byte {
 	var b bytes.Buffer
 	odd := s.odd()

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Output is what can be done with one output stream. The zero value is a
+// Output describes the abilities of one output stream. The zero value is a
 // plain file: no colour, no motion, no limit to the width.
 type Output struct {
 	TTY    bool // a person may be looking
@@ -19,7 +19,7 @@ type Output struct {
 	Getenv func(string) string // COLUMNS, LINES and TERM are asked for again; nil: they are not
 }
 
-// Detect finds out what w can do, and what the user wants.
+// Detect finds the abilities of w, and applies the wishes of the user.
 func Detect(w io.Writer, getenv func(string) string) Output {
 	t := Output{FD: -1, Getenv: getenv}
 	if f, ok := w.(interface{ Fd() uintptr }); ok {

@@ -206,7 +206,7 @@ func statedCode(err error) (Code, bool) {
 	return c, c != OK
 }
 
-// HintOf is what err suggests to do, or nothing.
+// HintOf returns the advice of err; empty: it has none.
 func HintOf(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {

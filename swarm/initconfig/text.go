@@ -52,8 +52,8 @@ func (a agentCLI) table() []string {
 	return append(lines, a.more...)
 }
 
-// Survey is what init found in a checkout and on the PATH. All of it is words
-// of ours: no name and no text of the repository gets into the file.
+// Survey holds the findings in a checkout and on the PATH. All its words are ours: no
+// name and no text of the repository gets into the file.
 type Survey struct {
 	ecosystems []ecosystem
 	makefile   string     // one with a target `test`
@@ -186,7 +186,7 @@ func (s Survey) defaultAgent() string {
 	return "mine"
 }
 
-// Found is what init tells a person, a line for each thing.
+// Found lists the findings for a person, each in a line.
 func (s Survey) Found() []string {
 	var lines []string
 	for _, e := range s.ecosystems {
@@ -229,7 +229,7 @@ func (s Survey) Found() []string {
 	return lines
 }
 
-// Hints are what is left for a person to do.
+// Hints lists the steps that a person has to take.
 func (s Survey) Hints() []string {
 	var lines []string
 	if len(s.absent) > 0 {

@@ -13,7 +13,7 @@ import (
 // auditAll is the one word that --audit takes.
 const auditAll = "all"
 
-// cautionGiven is what the flags say.
+// cautionGiven holds the values of the flags.
 type cautionGiven struct {
 	confined config.Confined // unset: nothing
 	allow    []string

@@ -8,7 +8,7 @@ import (
 	"agentswarm/swarm/store"
 )
 
-// Program is what commands are called by in usage lines and messages.
+// Program is the name of the program in usage lines and messages.
 const Program = "swarm"
 
 // Env is everything a command line may know about the outside.

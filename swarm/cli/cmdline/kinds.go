@@ -24,8 +24,8 @@ func Machine(env Env) *kinds.Machine {
 	return &kinds.Machine{Kinds: Kinds(env), Getenv: env.Getenv, Environ: env.Environ, Self: env.Self, Providers: func() map[string]provider.Provider { return providersOf(env) }}
 }
 
-// providersOf are those that the user configured. What is wrong with the file is
-// told by whoever reads all of it.
+// providersOf are those that the user configured; nil if the file has an error, which
+// the commands that read all of it report.
 func providersOf(env Env) map[string]provider.Provider {
 	conf, err := UserConfig(env)
 	if err != nil {
@@ -34,7 +34,7 @@ func providersOf(env Env) map[string]provider.Provider {
 	return conf.Providers()
 }
 
-// UserConfig is what the user's own file says.
+// UserConfig reads the user's own configuration. Its error is a refusal.
 func UserConfig(env Env) (*config.Config, error) {
 	source, err := config.ReadUser(config.Lookup(env.Getenv))
 	if err != nil {
@@ -62,11 +62,11 @@ func AvailableMemory(e Env) int64 {
 	return limit.MemAvailable()
 }
 
-// DefaultJobs is how many agents are at work at once where nobody says it.
+// DefaultJobs is the number of agents that run at once by default.
 func DefaultJobs(e Env) int { return limit.Jobs(AvailableMemory(e), limit.CommandFootprint) }
 
-// Personal refuses a command that decides something to agents. What it looks
-// at an agent can change; the control socket of a run looks at more.
+// Personal refuses agents a decision. It reads a variable that an agent can change;
+// the control socket of a run checks more.
 func Personal(env Env, what string) error {
 	if env.Getenv("SWARM_AGENT") == "" {
 		return nil

@@ -35,7 +35,7 @@ type Place struct {
 }
 
 // Open finds the repository. It writes nothing, unless a command that
-// changed a checkout was cut off: then it ends what that command began.
+// changed a checkout was cut off: then it completes or undoes that change.
 func Open(c *cli.Context, env Env) (*Place, error) {
 	inv := Invoked(c)
 	if inv.HasDir {
@@ -179,7 +179,7 @@ func (p *Place) fromAgent() (why string, err error) {
 
 // AgentError says that a decision was asked for from within an agent.
 type AgentError struct {
-	What string
+	What string // the decision
 	Why  string // what says that this is an agent
 }
 

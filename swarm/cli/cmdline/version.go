@@ -38,7 +38,7 @@ func VersionOf(info *debug.BuildInfo) VersionReport {
 	return v
 }
 
-// VersionReport is what `swarm version --json` prints.
+// VersionReport is the JSON of `swarm version --json`.
 type VersionReport struct {
 	Schema  string `json:"schema"`
 	Version string `json:"version"`

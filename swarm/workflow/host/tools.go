@@ -20,7 +20,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Config is what [Tools] work with.
+// Config has the parts of a run that [Tools] use.
 type Config struct {
 	Repo   *git.Repo   // required
 	Frozen *git.Frozen // required: the configuration that all reads go by
@@ -43,7 +43,7 @@ type Config struct {
 	Await func(ctx context.Context, commits []string)
 }
 
-// Tools are what the script of a run may use beside agents: they implement
+// Tools carry out the requests of a script beside agents: they implement
 // workflow.Tools. Only the process that owns the run has them; nothing an agent can
 // reach leads here. Close them.
 //
@@ -57,7 +57,7 @@ type Tools struct {
 	cores  *semaphore.Weighted
 	// landing has one place: landings come one after the other.
 	landing *semaphore.Weighted
-	made    atomic.Int64 // how many things had a name of their own
+	made    atomic.Int64 // the number of names given out
 }
 
 // New makes the tools of a run. It fails where the folder cannot be made.
