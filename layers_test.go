@@ -75,6 +75,8 @@ func rooms() map[int][][]string {
 			{"swarm/exit", "swarm/workflow/host"},
 			{"swarm/cli/cmdline"},
 			{"swarm/cli/riskcmd"},
+			{"swarm/cli/session"},
+			{"swarm/cli/selection"},
 		},
 	}
 }
@@ -85,7 +87,7 @@ func seams() map[string][]string {
 		"os/exec":                     {"worktree/git", "swarm/proc"},
 		"github.com/creack/pty":       {"swarm/proc"},
 		"github.com/go-git/go-git/v5": {"worktree/git"},
-		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/demo"},
+		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/cli/selection", "swarm/demo"},
 		"github.com/dop251/goja":      {"swarm/script", "swarm/script/language"},
 		"github.com/itchyny/gojq":     {"internal/jq"},
 		"mvdan.cc/sh/v3/syntax":       {"risk/shell"},

@@ -17,6 +17,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/riskcmd"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/proc"
@@ -72,8 +73,8 @@ func Main(ctx context.Context, env cmdline.Env, commands ...*cli.Command) int {
 		look.color = inv.Color
 		out.Filter(ctx, inv.JQ)
 		err = perform(ctx, env, app, inv)
-		if none, ok := errors.AsType[*noWorkError](err); ok {
-			err = none.print(env, inv.JSON)
+		if none, ok := errors.AsType[*selection.NoWorkError](err); ok {
+			err = none.Print(env, inv.JSON)
 		}
 	}
 	if err = out.End(err); err == nil {

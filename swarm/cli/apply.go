@@ -9,6 +9,8 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
@@ -20,7 +22,7 @@ func newApplyCommand(env cmdline.Env) *cli.Command {
 		Name:      "apply",
 		Usage:     "put patches into the working tree, without a commit",
 		ArgsUsage: "[AGENT… | -]",
-		Flags:     append([]cli.Flag{cmdline.JSONFlag()}, endedFlags()...),
+		Flags:     append([]cli.Flag{cmdline.JSONFlag()}, selection.EndedFlags()...),
 		Description: `Applies the patches of agents to the files of your checkout, without a commit and
 without staging. It refuses to change a file that you have changed, and refuses two
 patches that change one file. It stops at the first patch that does not fit; undo
@@ -52,25 +54,25 @@ func applyAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := p.refuseRejected(c.Context, "apply", s, s.named); err != nil {
+	if err := p.refuseRejected(c.Context, "apply", s, s.Named); err != nil {
 		return err
 	}
 	if p.Repo.Bare() {
 		return exit.Usagef("apply: a bare repository has no working tree")
 	}
-	s.keepMergeable(func(a *store.Agent) bool { return !a.Landed() })
-	if err := s.nonePicked("apply"); err != nil {
+	s.KeepMergeable(func(a *store.Agent) bool { return !a.Landed() })
+	if err := s.NonePicked("apply"); err != nil {
 		return err
 	}
-	agents := distinct(s.named)
-	if len(agents) == 0 || !s.onlyAgents() {
-		a, err := s.one("apply")
+	agents := distinct(s.Named)
+	if len(agents) == 0 || !s.OnlyAgents() {
+		a, err := s.One("apply")
 		if err != nil {
 			return err
 		}
 		agents = []*store.Agent{a}
 	}
-	if err := lander.CheckApart(c.Context, p.patches(), agents); err != nil {
+	if err := lander.CheckApart(c.Context, session.Patches(&p.Place), agents); err != nil {
 		return err
 	}
 	for _, a := range agents {
@@ -94,24 +96,24 @@ func applyAction(c *cli.Context, env cmdline.Env) error {
 	if len(agents) > 1 {
 		times = ", one patch at a time"
 	}
-	_, err = fmt.Fprintf(env.Stdout, "take it back with: %s undo %s%s\n", env.Calls, s.run.ID, times)
+	_, err = fmt.Fprintf(env.Stdout, "take it back with: %s undo %s%s\n", env.Calls, s.Run.ID, times)
 	return err
 }
 
 // applyOwned applies the patch of one agent, and records it in the run.
-func (p *place) applyOwned(ctx context.Context, s *selection, a *store.Agent) (_ *movedObject, err error) {
-	owner, err := p.own(ctx, s.run)
+func (p *place) applyOwned(ctx context.Context, s *selection.Selection, a *store.Agent) (_ *movedObject, err error) {
+	owner, err := session.Own(ctx, &p.Place, s.Run)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, owner.Close()) }()
-	b, err := p.bench(ctx, s.run, owner)
+	b, err := openBench(ctx, &p.Place, s.Run, owner)
 	if err != nil {
 		return nil, err
 	}
-	out, err := b.lander().Apply(ctx, a)
+	out, err := b.Lander().Apply(ctx, a)
 	if out == nil {
 		return nil, err
 	}
-	return &movedObject{Schema: "swarm.apply/1", Run: s.run.ID, ID: out.ID, Agents: out.Agents, Paths: out.Paths}, err
+	return &movedObject{Schema: "swarm.apply/1", Run: s.Run.ID, ID: out.ID, Agents: out.Agents, Paths: out.Paths}, err
 }

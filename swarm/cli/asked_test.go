@@ -12,6 +12,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -200,14 +201,14 @@ func (memory) AppendAll(all []event.Event) ([]event.Record, error) {
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		give     contact
+		give     session.Contact
 		detached string
 		want     inbox.Policy
 	}{
-		{contact{}, "", inbox.Deny},
-		{contact{}, "3", inbox.Wait},
-		{contact{Questions: inbox.Wait}, "", inbox.Wait},
-		{contact{Questions: inbox.Deny}, "3", inbox.Deny},
+		{session.Contact{}, "", inbox.Deny},
+		{session.Contact{}, "3", inbox.Wait},
+		{session.Contact{Questions: inbox.Wait}, "", inbox.Wait},
+		{session.Contact{Questions: inbox.Deny}, "3", inbox.Deny},
 	} {
 		p := withoutProject(cmdline.Env{
 			Stdin: strings.NewReader(""), Stderr: io.Discard, Getenv: envOf(detachedVar + "=" + tt.detached),
@@ -222,17 +223,17 @@ func TestPolicy(t *testing.T) {
 // would drop in silence.
 func TestRecordedConfig(t *testing.T) {
 	t.Parallel()
-	give := recordedConfig{
-		engine.Config{Jobs: 3, Verify: "v", Agents: map[string]*agent.Spec{"x": {Name: "x"}}},
-		contact{Questions: inbox.Wait, Notify: "n"},
-		isolation.Settings{Sandbox: isolation.SandboxOff, Backend: isolation.BackendAuto, Hide: []string{"h"}, Write: []string{"w"}},
-		policy.Policy{Confined: policy.Snapshot, Allow: []string{"push to x"}, Audit: true},
+	give := session.Config{
+		Config:   engine.Config{Jobs: 3, Verify: "v", Agents: map[string]*agent.Spec{"x": {Name: "x"}}},
+		Contact:  session.Contact{Questions: inbox.Wait, Notify: "n"},
+		Settings: isolation.Settings{Sandbox: isolation.SandboxOff, Backend: isolation.BackendAuto, Hide: []string{"h"}, Write: []string{"w"}},
+		Policy:   policy.Policy{Confined: policy.Snapshot, Allow: []string{"push to x"}, Audit: true},
 	}
 	text, err := json.Marshal(give)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got recordedConfig
+	var got session.Config
 	var plain engine.Config
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
@@ -240,7 +241,7 @@ func TestRecordedConfig(t *testing.T) {
 	if err := json.Unmarshal(text, &plain); err != nil {
 		t.Fatal(err)
 	}
-	if got.contact != give.contact || got.Verify != "v" || plain.Jobs != 3 || plain.Agents["x"].Name != "x" {
+	if got.Contact != give.Contact || got.Verify != "v" || plain.Jobs != 3 || plain.Agents["x"].Name != "x" {
 		t.Errorf("%s came back as %+v and %+v", text, got, plain)
 	}
 }

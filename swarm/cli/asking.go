@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -13,34 +12,14 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/inbox"
-	"agentswarm/swarm/isolation"
-	"agentswarm/swarm/policy"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
-
-// contact is how a person learns that a run needs them, and what becomes of
-// questions where nobody can. It is recorded with the run, and a resume goes
-// on with it.
-type contact struct {
-	// Questions is what was asked for; empty: what fits whoever looks on.
-	Questions inbox.Policy `json:"questions,omitempty"`
-	// Notify is a script for sh -c; empty: none.
-	Notify string `json:"notify,omitempty"`
-}
-
-// recordedConfig is the configuration as run.json has it: the engine's, and
-// beside it what concerns the person who started the run.
-type recordedConfig struct {
-	engine.Config
-	contact
-	isolation.Settings
-	policy.Policy
-}
 
 // contactFlags are those of every command that runs agents.
 func contactFlags() []cli.Flag {
@@ -52,25 +31,12 @@ func contactFlags() []cli.Flag {
 }
 
 // configuredContact is what the files say.
-func configuredContact(c *config.Config) contact {
-	a := contact{Notify: c.Notify}
+func configuredContact(c *config.Config) session.Contact {
+	a := session.Contact{Notify: c.Notify}
 	if c.Questions != config.QuestionsUnset {
 		a.Questions = inbox.Policy(c.Questions.String())
 	}
 	return a
-}
-
-// latestConfig is the configuration that the latest owner of a run went by.
-func latestConfig(v *store.View) (recordedConfig, error) {
-	var r reconfigured
-	text, into := v.Identity.Config, any(&r.Config)
-	if v.Script != nil && v.Script.Config != nil {
-		text, into = v.Script.Config, &r
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return r.Config, fmt.Errorf("read the configuration of run %s: %w", v.Identity.Run, err)
-	}
-	return r.Config, nil
 }
 
 // contactGiven is what the flags say.
@@ -100,7 +66,7 @@ func readContactFlags(c *cli.Context) (contactGiven, error) {
 }
 
 // lay lays the flags over what is configured or recorded.
-func (g contactGiven) lay(c *contact) {
+func (g contactGiven) lay(c *session.Contact) {
 	if g.questions != "" {
 		c.Questions = g.questions
 	}
@@ -119,7 +85,7 @@ func (g contactGiven) layPatience(c *engine.Config) {
 
 // policy is what becomes of questions: where nothing else was asked for they
 // wait if somebody is there to see them, or comes by later.
-func (p *place) policy(a contact) inbox.Policy {
+func (p *place) policy(a session.Contact) inbox.Policy {
 	switch {
 	case a.Questions != "":
 		return a.Questions

@@ -12,6 +12,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
@@ -61,20 +62,20 @@ func attachAction(c *cli.Context, env cmdline.Env) error {
 	if err := p.refuseAgents("attach"); err != nil {
 		return err
 	}
-	a, err := s.one("attach")
+	a, err := s.One("attach")
 	if err != nil {
 		return err
 	}
-	t := &attaching{place: p, run: s.run, id: a.ID, key: key, watch: c.Bool("watch")}
+	t := &attaching{place: p, run: s.Run, id: a.ID, key: key, watch: c.Bool("watch")}
 	if err := t.findTerminal(); err != nil {
 		return err
 	}
-	stream, err := t.join(c.Context, s.view)
+	stream, err := t.join(c.Context, s.View)
 	if err != nil {
 		return err
 	}
 	attempt := a.Attempt
-	if v, err := s.run.View(); err == nil && v.Agent(a.ID) != nil {
+	if v, err := s.Run.View(); err == nil && v.Agent(a.ID) != nil {
 		attempt = v.Agent(a.ID).Attempt // it may have begun only now
 	}
 	end, err := t.talk(stream)
@@ -89,7 +90,7 @@ func attachAction(c *cli.Context, env cmdline.Env) error {
 			return err
 		}
 	}
-	return t.tellEnd(ctx, s.view.Identity, attempt)
+	return t.tellEnd(ctx, s.View.Identity, attempt)
 }
 
 // explain tells why the run says nothing any more; nil where the agent, or
@@ -171,7 +172,7 @@ func (r asWriter) Fd() uintptr {
 // known yet that nobody can.
 func (t *attaching) attachable(v *store.View) error {
 	a := v.Agent(t.id)
-	config, err := engineConfig(v)
+	config, err := session.EngineConfig(v)
 	if err != nil {
 		return err
 	}
@@ -275,7 +276,7 @@ func (t *attaching) tellEnd(ctx context.Context, identity store.Identity, attemp
 	}
 	if v.Agent(t.id).Result() == nil && !t.run.Live() {
 		var err error
-		if v, err = t.settle(ctx, t.run); err != nil {
+		if v, err = session.View(ctx, &t.place.Place, t.run); err != nil {
 			return err
 		}
 	}

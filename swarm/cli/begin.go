@@ -9,6 +9,7 @@ import (
 
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/project"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
@@ -20,7 +21,7 @@ func (p *place) identity(pl *plan) (store.Identity, error) {
 	if err != nil {
 		return store.Identity{}, err
 	}
-	text, err := json.Marshal(recordedConfig{pl.config, pl.contact, pl.isolation, pl.policy})
+	text, err := json.Marshal(session.Config{Config: pl.config, Contact: pl.contact, Settings: pl.isolation, Policy: pl.policy})
 	if err != nil {
 		return store.Identity{}, fmt.Errorf("record the configuration: %w", err)
 	}

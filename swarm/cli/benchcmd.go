@@ -18,6 +18,7 @@ import (
 	"agentswarm/internal/termtext"
 	measure "agentswarm/swarm/bench"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
@@ -207,7 +208,7 @@ func (b *benched) Self() string { return b.self }
 
 // Shift begins a run without calls.
 func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
-	config, err := json.Marshal(recordedConfig{Settings: isolation.Settings{Backend: string(b.backend)}})
+	config, err := json.Marshal(session.Config{Settings: isolation.Settings{Backend: string(b.backend)}})
 	if err != nil {
 		return nil, err
 	}
@@ -218,15 +219,15 @@ func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
 	if err != nil {
 		return nil, err
 	}
-	on, err := b.bench(ctx, run, owner)
+	on, err := openBench(ctx, &b.place.Place, run, owner)
 	if err != nil {
 		return nil, errors.Join(err, owner.Close())
 	}
 	return &measure.Shift{
-		Run: run.ID, Dir: run.Dir, Trees: on.trees, Launcher: on.deps.Launcher, Environ: b.Env.Environ,
-		Close: func() error { return errors.Join(on.trees.Close(), owner.Close()) },
+		Run: run.ID, Dir: run.Dir, Trees: on.Trees, Launcher: on.Deps.Launcher, Environ: b.Env.Environ,
+		Close: func() error { return errors.Join(on.Trees.Close(), owner.Close()) },
 		Enclose: func(w worktree.Workspace, dir, private string) (json.RawMessage, error) {
-			around, err := on.sandbox.Walls(engine.WallsRequest{
+			around, err := on.Sandbox.Walls(engine.WallsRequest{
 				Workspace: w, Read: []string{dir}, Write: []string{filepath.Join(dir, "artifacts")}, Private: private,
 			})
 			return around.Walls, err

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
@@ -23,7 +24,7 @@ func newCancelCommand(env cmdline.Env) *cli.Command {
 		ArgsUsage: "RUN | AGENT… | -",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, kept with the result"},
-			runningFlag(),
+			selection.RunningFlag(),
 			cmdline.JSONFlag(),
 		},
 		Description: `Ends the agents named: SIGTERM, and SIGKILL after two seconds. Their work is captured
@@ -46,28 +47,28 @@ func cancelAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	if len(s.named) > 0 && !s.onlyAgents() {
+	if len(s.Named) > 0 && !s.OnlyAgents() {
 		return exit.Usagef("cancel: name a run, or agents of it, not both")
 	}
-	if err := s.nonePicked("cancel"); err != nil {
+	if err := s.NonePicked("cancel"); err != nil {
 		return err
 	}
-	s.named = distinct(s.named)
-	if s.view.Status == store.RunPaused {
-		return exit.Usagef("cancel: run %s is paused: nothing of it runs; resume continues it, rm removes it", s.run.ID)
+	s.Named = distinct(s.Named)
+	if s.View.Status == store.RunPaused {
+		return exit.Usagef("cancel: run %s is paused: nothing of it runs; resume continues it, rm removes it", s.Run.ID)
 	}
-	if s.view.Status != store.RunRunning {
-		return exit.Usagef("cancel: run %s has ended: %s", s.run.ID, s.view.Status)
+	if s.View.Status != store.RunRunning {
+		return exit.Usagef("cancel: run %s has ended: %s", s.Run.ID, s.View.Status)
 	}
 	var ids []task.ID
-	for _, a := range s.named {
+	for _, a := range s.Named {
 		if a.Result() != nil {
 			return exit.Usagef("cancel: %s has ended: %s", a.ID, task.Word(a.Status))
 		}
 		ids = append(ids, a.ID)
 	}
 	if !c.Bool("json") {
-		s.sayLatest(env)
+		s.SayLatest(env)
 	}
 	if err := p.askToEnd(c, s, ids); err != nil {
 		return err
@@ -80,15 +81,15 @@ func cancelAction(c *cli.Context, env cmdline.Env) error {
 		return cmdline.PrintJSON(env.Stdout, newRunObject(v, time.Now()))
 	}
 	if len(ids) == 0 {
-		_, err = fmt.Fprintf(env.Stdout, "run %s %s\n", s.run.ID, statusText(v))
+		_, err = fmt.Fprintf(env.Stdout, "run %s %s\n", s.Run.ID, statusText(v))
 		return err
 	}
-	return p.printWords(v, s.named)
+	return p.printWords(v, s.Named)
 }
 
 // askToEnd asks the process that owns the run.
-func (p *place) askToEnd(c *cli.Context, s *selection, ids []task.ID) error {
-	client, err := p.reach(c.Context, s.run)
+func (p *place) askToEnd(c *cli.Context, s *selection.Selection, ids []task.ID) error {
+	client, err := p.reach(c.Context, s.Run)
 	if err != nil {
 		return err
 	}

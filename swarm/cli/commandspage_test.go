@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/exit"
 )
 
@@ -118,7 +119,7 @@ func sharedFlags(app *cli.App) shared {
 	for _, group := range grouped(app.Commands) {
 		read(group.commands)
 	}
-	found := shared{selection: flagRows(selectorFlags())}
+	found := shared{selection: flagRows(selection.SelectorFlags())}
 	for _, row := range all {
 		switch by := users[row]; {
 		case slices.Contains(found.selection, row):

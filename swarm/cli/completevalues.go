@@ -345,10 +345,10 @@ func (b *addressBook) agents(e store.Entry, prefix string) {
 // modules offers the submodules that an agent changed, to the commands that take them.
 func (b *addressBook) modules(a *store.Agent, prefix string) {
 	cmd := b.c.at.leaf().cmd
-	if cmd == nil || cmd.Name != "diff" && cmd.Name != "show" || patchOf(a) == nil {
+	if cmd == nil || cmd.Name != "diff" && cmd.Name != "show" || a.Patch() == nil {
 		return
 	}
-	for _, m := range patchOf(a).Modules {
+	for _, m := range a.Patch().Modules {
 		b.offer(prefix+string(a.ID)+"/"+m.Path, "submodule, "+termtext.Count(m.Files, "file", "files"))
 	}
 }

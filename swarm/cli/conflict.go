@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/merge"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
@@ -83,7 +84,7 @@ func (e *misfitError) ExitCode() int { return int(exit.Conflict) }
 
 // misfit is the error of a patch that does not fit, in words and with the ways
 // out; any other error is as it was.
-func (p *place) misfit(ctx context.Context, s *selection, a *store.Agent, err error) error {
+func (p *place) misfit(ctx context.Context, s *selection.Selection, a *store.Agent, err error) error {
 	var unfit *git.PatchError
 	if !errors.As(err, &unfit) {
 		return err
@@ -92,7 +93,7 @@ func (p *place) misfit(ctx context.Context, s *selection, a *store.Agent, err er
 	if lookErr != nil || branch == "" {
 		return err
 	}
-	at := conflictAt{run: s.run.ID, agent: a, ref: branch}
+	at := conflictAt{run: s.Run.ID, agent: a, ref: branch}
 	return &misfitError{agent: a, err: unfit, ways: strings.Join(at.ways(p.Env.Calls), orWay)}
 }
 

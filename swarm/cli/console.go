@@ -13,6 +13,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/inbox/waiting"
@@ -23,7 +24,7 @@ import (
 type counter struct {
 	desk    *desk
 	give    func(context.Context, control.Request) error
-	notices *notices
+	notices *session.Notices
 }
 
 // closed tells whether there is nothing more to ask. Who has no counter does

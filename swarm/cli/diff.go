@@ -12,6 +12,8 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
@@ -31,7 +33,7 @@ func newDiffCommand(env cmdline.Env) *cli.Command {
 			&cli.BoolFlag{Name: "name-only", Usage: "print the paths only"},
 			&cli.BoolFlag{Name: "classes", Usage: "group equal edits and print each group once"},
 			cmdline.JSONFlag(),
-		}, endedFlags()...),
+		}, selection.EndedFlags()...),
 		Description: `Prints the patch of each agent against the base of its run, for git apply. Patches of
 submodules follow it; a3/SUBMODULE prints one alone. With several agents, a line with
 the agent precedes each patch. On a terminal your git pager shows the patches, in
@@ -78,14 +80,14 @@ func diffAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if c.Bool("classes") {
-		if s.earlier {
+		if s.Earlier {
 			return exit.Usagef("diff: --classes is of the latest attempts, and an earlier one or a copy is named")
 		}
 		return p.printClasses(c, s, true)
 	}
-	d := &differ{place: p, named: len(s.named) > 0 && s.chosen.Empty(), stat: c.Bool("stat"), names: c.Bool("name-only")}
+	d := &differ{place: p, named: len(s.Named) > 0 && s.Chosen.Empty(), stat: c.Bool("stat"), names: c.Bool("name-only")}
 	if c.Bool("json") {
-		d.object = &diffObject{Schema: "swarm.diff/1", Run: s.run.ID, Agents: []agentDiffObject{}}
+		d.object = &diffObject{Schema: "swarm.diff/1", Run: s.Run.ID, Agents: []agentDiffObject{}}
 	}
 	if d.object == nil {
 		if err := p.page(c); err != nil {
@@ -93,15 +95,15 @@ func diffAction(c *cli.Context, env cmdline.Env) error {
 		}
 	}
 	d.term = terminal.Detect(env.Stdout, env.Getenv)
-	d.titles = d.term.TTY || countPatches(s.agents()) > 1
+	d.titles = d.term.TTY || countPatches(s.Agents()) > 1
 	switch {
-	case !s.latest || d.object != nil:
+	case !s.Latest || d.object != nil:
 	case d.term.TTY: // a pager hides the lines before it
-		d.of = " of run " + s.run.ID
+		d.of = " of run " + s.Run.ID
 	default:
-		s.sayLatest(env)
+		s.SayLatest(env)
 	}
-	for _, a := range s.agents() {
+	for _, a := range s.Agents() {
 		if err := d.print(c.Context, a); err != nil {
 			return err
 		}
@@ -116,17 +118,17 @@ func diffAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // noneChanged says of a selection that there is nothing to show of it.
-func noneChanged(s *selection) string {
-	if s.chosen.Empty() {
-		return fmt.Sprintf("no agent of run %s has changed anything", s.run.ID)
+func noneChanged(s *selection.Selection) string {
+	if s.Chosen.Empty() {
+		return fmt.Sprintf("no agent of run %s has changed anything", s.Run.ID)
 	}
-	return fmt.Sprintf("no agent of run %s that %s picks has changed anything", s.run.ID, s.chosen)
+	return fmt.Sprintf("no agent of run %s that %s picks has changed anything", s.Run.ID, s.Chosen)
 }
 
 func countPatches(agents []*store.Agent) int {
 	n := 0
 	for _, a := range agents {
-		if patchOf(a) != nil {
+		if a.Patch() != nil {
 			n++
 		}
 	}
@@ -146,7 +148,7 @@ type differ struct {
 }
 
 func (d *differ) print(ctx context.Context, a *store.Agent) error {
-	if patchOf(a) == nil {
+	if a.Patch() == nil {
 		if d.named {
 			fmt.Fprintln(d.Env.Stderr, termtext.Line(lander.NoPatch(a)))
 		}
@@ -166,7 +168,7 @@ func (d *differ) print(ctx context.Context, a *store.Agent) error {
 	default:
 		return d.text(ctx, a)
 	}
-	changes, err := d.patches().AllChanges(ctx, a)
+	changes, err := session.Patches(&d.place.Place).AllChanges(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -217,7 +219,7 @@ func standing(a *store.Agent) string {
 }
 
 func (o *diffObject) add(a *store.Agent, changes []git.Change) {
-	p := patchOf(a)
+	p := a.Patch()
 	d := agentDiffObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Changes: []fileObject{},
 		Patch: *newPatchObject(p),
@@ -260,7 +262,7 @@ func (d *differ) printStat(ctx context.Context, a *store.Agent) error {
 	}
 	var err error
 	if a.Module == nil {
-		err = d.patches().WriteStat(ctx, safe, a, width)
+		err = session.Patches(&d.place.Place).WriteStat(ctx, safe, a, width)
 		if gone, ok := errors.AsType[*patch.GoneError](err); ok {
 			return gone
 		}

@@ -17,6 +17,7 @@ import (
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/limit"
@@ -103,7 +104,7 @@ func (p *place) checkGit(ctx context.Context, o *doctorObject) error {
 // checkSandbox puts a sandbox up once. It names it as a run does, and says why
 // there is no better one.
 func (p *place) checkSandbox(ctx context.Context, o *doctorObject) error {
-	got, err := p.isolate(ctx, isolation.Settings{})
+	got, err := session.FindIsolation(ctx, &p.Place, isolation.Settings{})
 	if err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
 		return err
 	}
 	if differs {
-		state, said = "note", append(said, uncommitted)
+		state, said = "note", append(said, session.GrantsDiffer)
 	}
 	if len(said) > 0 {
 		o.add("grants", state, termtext.Line(strings.Join(said, "; ")))
@@ -207,9 +208,6 @@ func saidOf(g *risk.Grants, nested bool) (holds, not []string) {
 	}
 	return holds, not
 }
-
-// uncommitted is said where the grants of the working tree are others.
-const uncommitted = repository.AgentsFile + " grants other things than its commit, and only the commit counts"
 
 func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
 	memory := limit.MemAvailable()

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/engine"
@@ -58,16 +58,16 @@ var errRunTimeout = errors.New("--run-timeout")
 // run is closed.
 func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	began := time.Now()
-	err := diskwatch.Release(b.run.Dir) // of an owner that died
+	err := diskwatch.Release(b.Run.Dir) // of an owner that died
 	var end *ended
 	if err == nil {
 		end, err = b.driveOwned(ctx, r)
 	}
 	if err == nil {
-		err = diskwatch.Release(b.run.Dir)
+		err = diskwatch.Release(b.Run.Dir)
 	}
 	if err != nil {
-		return nil, giveUp(b.run.Dir, b.owner, err)
+		return nil, giveUp(b.Run.Dir, b.Owner, err)
 	}
 	end.began = began
 	return end, nil
@@ -81,24 +81,24 @@ func giveUp(dir string, owner io.Closer, err error) error {
 
 // driveOwned is drive without the reserve's end. The owner stays open.
 func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) {
-	b.trees.MaxFile = r.config.MaxFile
+	b.Trees.MaxFile = r.config.MaxFile
 	if err := b.takeOver(ctx, &r); err != nil {
 		return nil, err
 	}
-	if _, err := b.owner.Append(b.opened(r)); err != nil {
+	if _, err := b.Owner.Append(b.opened(r)); err != nil {
 		return nil, err
 	}
 	b.saySandbox()
-	if err := diskwatch.Reserve(b.run.Dir); err != nil {
+	if err := diskwatch.Reserve(b.Run.Dir); err != nil {
 		return nil, err
 	}
-	if err := b.sayGrants(ctx); err != nil {
+	if err := b.SayGrants(ctx); err != nil {
 		return nil, err
 	}
-	b.deps.Questions = b.policy(b.contact)
-	b.sayQuestions(r.config, b.deps.Questions)
-	desk := newDesk(b.owner, b.run.ID, r.prior)
-	b.deps.Journal = desk
+	b.Deps.Questions = b.at().policy(b.Contact)
+	b.at().sayQuestions(r.config, b.Deps.Questions)
+	desk := newDesk(b.Owner, b.Run.ID, r.prior)
+	b.Deps.Journal = desk
 	if r.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.timeout, errRunTimeout)
@@ -108,22 +108,24 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 	if err != nil {
 		return nil, err
 	}
-	b.deps.Hooks, b.deps.Attendant, b.deps.Subjects = watchers, b.runHooks(r.config).Attendant(), b.newSubjects(r.config)
+	b.Deps.Hooks, b.Deps.Attendant, b.Deps.Subjects = watchers, b.runHooks(r.config).Attendant(), b.newSubjects(r.config)
 	cool, err := b.fillCaches(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	ungovern := b.govern(r.config)
 	since := time.Now()
-	e := engine.Open(ctx, b.deps, r.config, r.prior)
-	face := &controls{engine: e, owner: b.owner, snapshots: &b.snapshots}
-	server, err := control.Listen(ctx, b.owner, face, b.Env.Getenv)
+	e := engine.Open(ctx, b.Deps, r.config, r.prior)
+	face := &controls{engine: e, owner: b.Owner, snapshots: &b.Snapshots}
+	server, err := control.Listen(ctx, b.Owner, face, b.Env.Getenv)
 	if err != nil {
 		return nil, errors.Join(err, e.Close(), ungovern(), cool())
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
-	watch.Go(func() { b.showAt(watching, b.run, &counter{desk: desk, give: face.Carry, notices: b.notices}, since) })
+	watch.Go(func() {
+		b.at().showAt(watching, b.Run, &counter{desk: desk, give: face.Carry, notices: b.Notices}, since)
+	})
 	watch.Go(func() { b.notifyQuestions(watching, desk) })
 	unwatch := b.watchDisk(watching, r.config, e)
 	if r.script != nil {
@@ -132,7 +134,7 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 		err = b.carryOut(ctx, e, r)
 	}
 	unwatch()
-	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool(), os.RemoveAll(filepath.Join(b.run.Dir, reviewer.SubjectStage)))
+	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.Trees.Close(), ungovern(), cool(), os.RemoveAll(filepath.Join(b.Run.Dir, reviewer.SubjectStage)))
 	desk.close()
 	end, closeErr := b.close(ctx, err)
 	if end == nil {
@@ -154,10 +156,10 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 func (b *bench) opened(r driveRequest) *event.Opened {
 	opened := &event.Opened{
 		Pid: os.Getpid(), Version: cmdline.BuildVersion().Version,
-		Resumed: r.prior != nil, Walls: b.sandbox.Word(), Backend: string(b.sandbox.Backend), Budget: r.budgetFact(),
+		Resumed: r.prior != nil, Walls: b.Sandbox.Word(), Backend: string(b.Sandbox.Backend), Budget: r.budgetFact(),
 		MaxTurns: r.turnsFact(),
 	}
-	for _, err := range b.sandbox.PassedOver {
+	for _, err := range b.Sandbox.PassedOver {
 		opened.PassedOver = append(opened.PassedOver, cmdline.OneLine(err))
 	}
 	if b.Env.Keeper != nil {
@@ -178,14 +180,14 @@ func (b *bench) takeOver(ctx context.Context, r *driveRequest) error {
 	if err := b.pinAgain(ctx, r.prior.Identity); err != nil {
 		return err
 	}
-	progress := b.startRecovery(b.run, r.prior)
-	defer progress.close()
-	b.deps.Recovered = progress.recovered
-	if err := engine.Recover(ctx, b.deps, r.config, r.prior); err != nil {
-		return fmt.Errorf("put run %s in order: %w", b.run.ID, err)
+	progress := session.StartRecovery(&b.Place, b.Run, r.prior)
+	defer progress.Close()
+	b.Deps.Recovered = progress.Recovered
+	if err := engine.Recover(ctx, b.Deps, r.config, r.prior); err != nil {
+		return fmt.Errorf("put run %s in order: %w", b.Run.ID, err)
 	}
-	r.prior = b.owner.View()
-	return b.bringAlong(ctx)
+	r.prior = b.Owner.View()
+	return b.BringAlong(ctx)
 }
 
 // pinAgain makes the ref that holds the base, if the run's first owner died
@@ -201,28 +203,10 @@ func (b *bench) pinAgain(ctx context.Context, id store.Identity) error {
 	})
 }
 
-// freeze keeps the configuration that captures go by, as it was before any
-// agent started. A copy that a crash cut off is made anew: nothing was started
-// before it was whole.
-func (p *place) freeze(ctx context.Context, run *store.Run) (*git.Frozen, error) {
-	whole := filepath.Join(run.Frozen(), "whole")
-	if fspath.Exists(whole) {
-		return p.Repo.Thaw(run.Frozen()), nil
-	}
-	if err := os.RemoveAll(run.Frozen()); err != nil {
-		return nil, fmt.Errorf("freeze the configuration: %w", err)
-	}
-	frozen, err := p.Repo.Freeze(ctx, run.Frozen())
-	if err != nil {
-		return nil, err
-	}
-	return frozen, os.WriteFile(whole, nil, 0o600)
-}
-
 // retrieve puts a run in order like settle, and captures what could not be
 // captured when it was closed.
 func (p *place) retrieve(ctx context.Context, run *store.Run) (*store.View, error) {
-	v, err := p.settle(ctx, run)
+	v, err := session.View(ctx, &p.Place, run)
 	if err != nil || v.Status == store.RunRunning || !gc.HasWorkspaces(v) && len(engine.Boxes(run)) == 0 {
 		return v, err
 	}
@@ -234,7 +218,7 @@ func (p *place) retrieve(ctx context.Context, run *store.Run) (*store.View, erro
 	if err != nil {
 		return nil, err
 	}
-	err = p.settleOwned(ctx, run, owner)
+	err = session.Recover(ctx, &p.Place, run, owner)
 	if err = errors.Join(err, owner.Close()); err != nil {
 		return nil, fmt.Errorf("put run %s in order: %w", run.ID, err)
 	}
@@ -295,7 +279,7 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 	if failed != nil {
 		return nil, nil
 	}
-	v := b.owner.View()
+	v := b.Owner.View()
 	end := &ended{}
 	end.status, end.codes = outcomeOf(v)
 	if v.Returned != nil && v.Returned.Error != nil {
@@ -317,7 +301,7 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 		end.status, end.reason = store.RunPaused, v.Pause.Reason
 		end.codes = append(end.codes, exit.Paused)
 	}
-	_, err := b.owner.Append(&event.Closed{
+	_, err := b.Owner.Append(&event.Closed{
 		Status: string(end.status), Reason: end.reason, Code: int(exit.First(end.codes...)),
 	})
 	return end, err
@@ -328,7 +312,7 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 func outcomeOf(v *store.View) (store.Status, []exit.Code) {
 	var completed, failed, open, unpaid, wrong, byName int
 	var codes []exit.Code
-	review := reviewOf(v)
+	review := session.ReviewOf(v)
 	for _, a := range counted(v) {
 		if a.Call.SubjectOf != "" {
 			continue // its commit has a subject without it

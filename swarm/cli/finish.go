@@ -12,6 +12,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
@@ -36,7 +37,7 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	if r.merge && end.status != store.RunStopped && end.status != store.RunPaused {
 		var request lander.MergeRequest
 		if request, mergeErr = b.endMerge(r); mergeErr == nil {
-			merged, mergeErr = b.lander().Merge(ctx, request)
+			merged, mergeErr = b.Lander().Merge(ctx, request)
 		}
 	}
 	var nothing *lander.NothingError
@@ -50,15 +51,15 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	if mergeErr != nil {
 		codes = append(codes, exit.CodeOf(mergeErr))
 	}
-	told := len(b.owner.Notices)
-	if err := errors.Join(b.recode(end, codes), b.owner.Close()); err != nil {
+	told := len(b.Owner.Notices)
+	if err := errors.Join(b.recode(end, codes), b.Owner.Close()); err != nil {
 		return err
 	}
-	for _, notice := range b.owner.Notices[told:] {
+	for _, notice := range b.Owner.Notices[told:] {
 		fmt.Fprintln(b.Env.Stderr, cmdline.Program+": "+termtext.Line(notice))
 	}
-	v := b.owner.View()
-	if err := b.printSummary(b.run, v, merged); err != nil {
+	v := b.Owner.View()
+	if err := b.at().printSummary(b.Run, v, merged); err != nil {
 		return err
 	}
 	b.sayUnmerged(end, r, nothing)
@@ -68,11 +69,11 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	if end.thrown != nil {
 		complain(b.Env, &library.Error{Err: end.thrown, Thrown: true})
 	}
-	if err := b.printResult(v, r.json); err != nil {
+	if err := b.at().printResult(v, r.json); err != nil {
 		return err
 	}
 	b.notifyEnd(ctx, v)
-	c, err := engineConfig(v)
+	c, err := session.EngineConfig(v)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 // endMerge is the merge at the end of a run. It lands the patches that pass the check of
 // the run's agents together, as `swarm merge --verify` does.
 func (b *bench) endMerge(r finishRequest) (lander.MergeRequest, error) {
-	config, err := engineConfig(b.owner.View())
+	config, err := session.EngineConfig(b.Owner.View())
 	if err != nil {
 		return lander.MergeRequest{}, err
 	}
@@ -95,7 +96,7 @@ func (b *bench) endMerge(r finishRequest) (lander.MergeRequest, error) {
 		fmt.Fprintf(b.Env.Stderr, "%s: --merge runs no check: that of the run names a variable of a single agent\n", cmdline.Program)
 	}
 	request := lander.MergeRequest{Into: r.into, Verify: check}
-	if request.Author, err = b.commitAuthor(request.Style); err != nil {
+	if request.Author, err = session.CommitAuthor(&b.Place, request.Style); err != nil {
 		return request, err
 	}
 	if check != "" {
@@ -119,7 +120,7 @@ func (b *bench) sayUnmerged(end *ended, r finishRequest, nothing *lander.Nothing
 			into = " --into " + r.into
 		}
 		fmt.Fprintf(b.Env.Stderr, "%s: nothing is merged of a run that has not ended, nor by its resume; then: %s merge %s%s\n",
-			cmdline.Program, b.Env.Calls, b.run.ID, termtext.Line(into))
+			cmdline.Program, b.Env.Calls, b.Run.ID, termtext.Line(into))
 	case nothing != nil && nothing.Advice != "":
 		fmt.Fprintf(b.Env.Stderr, "%s: %s\n", cmdline.Program, termtext.Line(nothing.Error()))
 	}
@@ -131,7 +132,7 @@ func (b *bench) recode(end *ended, codes []exit.Code) error {
 	if exit.First(codes...) == exit.First(end.codes...) {
 		return nil
 	}
-	_, err := b.owner.Append(&event.Closed{
+	_, err := b.Owner.Append(&event.Closed{
 		Status: string(end.status), Reason: end.reason, Code: int(exit.First(codes...)),
 	})
 	return err

@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/gc"
@@ -58,7 +59,7 @@ func gcAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	keep, err := p.retention()
+	keep, err := session.Retention(&p.Place)
 	if err != nil {
 		return err
 	}
@@ -128,43 +129,13 @@ func (r openRuns) Recover(ctx context.Context, run *store.Run) (*store.View, err
 }
 
 func (r openRuns) Open(ctx context.Context, run *store.Run) (*gc.OpenRun, error) {
-	owner, err := r.own(ctx, run)
+	owner, err := session.Own(ctx, &r.place.Place, run)
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.bench(ctx, run, owner)
+	b, err := openBench(ctx, &r.place.Place, run, owner)
 	if err != nil {
 		return nil, errors.Join(err, owner.Close())
 	}
-	return &gc.OpenRun{Owner: owner, Workspaces: b.deps.Workspaces}, nil
-}
-
-// retention is what the user says about what is kept. No agent says it for
-// them: it could point to a file of its own.
-func (p *place) retention() (config.Retention, error) {
-	c, err := p.OwnConfig()
-	if err != nil {
-		return config.Retention{}, err
-	}
-	return c.Retention, nil
-}
-
-// baseSize is what shared checkouts may take; 0 where nothing is said. What is
-// wrong with the file is told where a run is planned.
-func (p *place) baseSize() int64 {
-	keep, err := p.retention()
-	if err != nil {
-		return 0
-	}
-	return keep.BaseSize
-}
-
-// poolSize is what files for the next workspaces may take; 0 where nothing is
-// said.
-func (p *place) poolSize() int64 {
-	keep, err := p.retention()
-	if err != nil {
-		return 0
-	}
-	return keep.PoolSize
+	return &gc.OpenRun{Owner: owner, Workspaces: b.Deps.Workspaces}, nil
 }

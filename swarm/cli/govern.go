@@ -7,19 +7,12 @@ import (
 	"time"
 
 	"agentswarm/internal/termtext"
-	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/governor"
 	"agentswarm/swarm/limit"
-	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
-
-// admissionOf admits agents by the memory of this machine.
-func admissionOf(e cmdline.Env) *limit.Memory {
-	return &limit.Memory{Available: func() int64 { return cmdline.AvailableMemory(e) }, Used: proc.Memory, Now: time.Now}
-}
 
 // govern has agents share the limits of their providers with all runs of this
 // user. Where the files for that cannot be used they share them within the run.
@@ -33,14 +26,14 @@ func (b *bench) govern(config engine.Config) (leave func() error) {
 	if !lanes {
 		return none
 	}
-	options := governor.Options{Now: time.Now, Chance: limit.Random, Warn: b.deps.Warn}
+	options := governor.Options{Now: time.Now, Chance: limit.Random, Warn: b.Deps.Warn}
 	g, err := governor.Open(filepath.Join(b.StateRoot, "governor"), options)
 	if err != nil {
-		b.deps.Warn(fmt.Sprintf("limits on requests are not shared with other runs: %v", err))
-		b.deps.Governor = governor.Alone(options)
+		b.Deps.Warn(fmt.Sprintf("limits on requests are not shared with other runs: %v", err))
+		b.Deps.Governor = governor.Alone(options)
 		return none
 	}
-	b.deps.Governor = g
+	b.Deps.Governor = g
 	return g.Close
 }
 

@@ -13,6 +13,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/store"
 )
@@ -64,7 +65,7 @@ func inboxAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := p.sayLatestPending(c.Context); err != nil {
+	if err := session.SayLatestPending(c.Context, &p.Place); err != nil {
 		return err
 	}
 	if c.Bool("watch") {

@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/apparmor"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/userns"
@@ -47,7 +48,7 @@ func (p *place) planIsolation(ctx context.Context, pl *plan, conf *config.Config
 		p.Given = func(i *isolation.Settings) error { *i = planned; return nil }
 	}
 	if pl.isolation.Demanding() {
-		_, err = p.isolate(ctx, pl.isolation)
+		_, err = session.FindIsolation(ctx, &p.Place, pl.isolation)
 	}
 	return err
 }
@@ -64,7 +65,7 @@ func (p *place) agentWrites(pl *plan, a config.Agent, absent bool) ([]string, er
 
 // saySandbox prints the line that names the sandbox of the run.
 func (b *bench) saySandbox() {
-	fmt.Fprintln(b.Env.Stderr, "sandbox: "+termtext.Line(b.place.sandboxLine(b.sandbox.Settings, b.sandbox.Found)))
+	fmt.Fprintln(b.Env.Stderr, "sandbox: "+termtext.Line(b.at().sandboxLine(b.Sandbox.Settings, b.Sandbox.Found)))
 }
 
 // sandboxLine names the sandbox and the kind of workspaces. Where a better one
@@ -109,10 +110,4 @@ func (p *place) workspacesWord(backend worktree.Backend) string {
 		return "copied"
 	}
 	return fmt.Sprintf("copied (about %d s each)", int(took.Seconds()))
-}
-
-// isolate finds the sandbox and the backend for settings.
-func (p *place) isolate(ctx context.Context, wanted isolation.Settings) (isolation.Found, error) {
-	// Not by the kept binary: a plan that is refused has written nothing.
-	return isolation.Find(ctx, &p.Project, p.Env.Self, wanted)
 }

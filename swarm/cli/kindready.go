@@ -12,6 +12,7 @@ import (
 	"agentswarm/swarm/agent/readiness"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
@@ -51,7 +52,7 @@ func (p *place) hiddenFolder(ctx context.Context, i isolation.Settings, program 
 	if cover != box.Masked {
 		return "", nil
 	}
-	got, err := p.isolate(ctx, i)
+	got, err := session.FindIsolation(ctx, &p.Place, i)
 	if err != nil || got.Rung == box.None {
 		return "", err
 	}

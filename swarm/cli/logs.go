@@ -20,6 +20,8 @@ import (
 	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
@@ -39,7 +41,7 @@ func newLogsCommand(env cmdline.Env) *cli.Command {
 			&cli.BoolFlag{Name: "timestamps", Aliases: []string{"t"}, Usage: "begin each line with its time"},
 			&cli.BoolFlag{Name: "raw", Usage: "print the agents' own output, byte for byte"},
 			cmdline.JSONFlag(),
-		}, selectorFlags()...),
+		}, selection.SelectorFlags()...),
 		Description: `Prints the standard output of the current attempt of each agent; of several, each
 line begins with its agent. With --json, one event a line. Times are exact to a
 second.
@@ -64,7 +66,7 @@ func logsAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := s.nonePicked("logs"); err != nil {
+	if err := s.NonePicked("logs"); err != nil {
 		return err
 	}
 	if !c.Bool("json") && !c.Bool("raw") && !c.Bool("follow") {
@@ -72,17 +74,17 @@ func logsAction(c *cli.Context, env cmdline.Env) error {
 			return err
 		}
 	}
-	config, err := engineConfig(s.view)
+	config, err := session.EngineConfig(s.View)
 	if err != nil {
 		return err
 	}
 	l := &logger{
-		out: bufio.NewWriterSize(env.Stdout, 64<<10), window: window, run: s.run, raw: c.Bool("raw"), json: c.Bool("json"),
-		all: len(s.named) == 0 && s.chosen.Empty(), config: config, kinds: cmdline.Kinds(env),
+		out: bufio.NewWriterSize(env.Stdout, 64<<10), window: window, run: s.Run, raw: c.Bool("raw"), json: c.Bool("json"),
+		all: len(s.Named) == 0 && s.Chosen.Empty(), config: config, kinds: cmdline.Kinds(env),
 	}
-	l.several = len(s.agents()) > 1 ||
-		len(s.agents()) == 0 && s.view.Identity.Workflow.Kind != store.WorkflowPrompt
-	l.add(s.agents())
+	l.several = len(s.Agents()) > 1 ||
+		len(s.Agents()) == 0 && s.View.Identity.Workflow.Kind != store.WorkflowPrompt
+	l.add(s.Agents())
 	if c.Bool("follow") {
 		err = l.follow(c.Context)
 	} else {

@@ -12,6 +12,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -148,7 +149,7 @@ func (p *place) listed(ctx context.Context, e store.Entry) listedObject {
 	if e.Damage != nil {
 		return damagedRun(e, e.Damage)
 	}
-	v, err := p.settle(ctx, e.Run)
+	v, err := session.View(ctx, &p.Place, e.Run)
 	if err != nil {
 		return damagedRun(e, err)
 	}

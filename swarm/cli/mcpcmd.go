@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
@@ -110,22 +111,22 @@ func (d *dispatcher) Dispatch(ctx context.Context, r mcp.Request, report func(mc
 // Attend waits for the end of a run, which it resumes first where its client
 // left or its process died.
 func (d *dispatcher) Attend(ctx context.Context, id string, report func(mcp.Progress)) (*mcp.Status, error) {
-	s, err := d.selectRun(ctx, []string{id})
+	s, err := selection.Run(ctx, &d.place.Place, []string{id})
 	switch {
 	case err != nil:
 		return nil, err
-	case len(s.named) > 0:
+	case len(s.Named) > 0:
 		return nil, fmt.Errorf("run: %q is an agent, and a run is wanted", id)
-	case !abandoned(s.view):
-		return d.watch(ctx, s.run, report)
+	case !abandoned(s.View):
+		return d.watch(ctx, s.Run, report)
 	}
 	following, stop := context.WithCancel(ctx)
 	var follow sync.WaitGroup
-	follow.Go(func() { d.follow(following, s.run, report) })
-	end := d.main(ctx, append([]string{"resume", "--json", s.run.ID}, d.flags[:2]...), nil)
+	follow.Go(func() { d.follow(following, s.Run, report) })
+	end := d.main(ctx, append([]string{"resume", "--json", s.Run.ID}, d.flags[:2]...), nil)
 	stop()
 	follow.Wait()
-	return d.stateAfter(ctx, s.run, end)
+	return d.stateAfter(ctx, s.Run, end)
 }
 
 // abandoned reports whether a dispatched run stopped because nobody waited for it,
@@ -218,11 +219,11 @@ func (d *dispatcher) Status(ctx context.Context, id string) (*mcp.Status, error)
 			return nil, err
 		}
 	}
-	s, err := d.selectRun(ctx, []string{id})
+	s, err := selection.Run(ctx, &d.place.Place, []string{id})
 	if err != nil {
 		return nil, err
 	}
-	v := s.view
+	v := s.View
 	status := &mcp.Status{
 		Run: v.Identity.Run, Status: string(v.Status), Agents: len(v.Agents), Ended: endedIn(v), Reason: v.Reason,
 	}
@@ -253,11 +254,11 @@ func (d *dispatcher) latest() (string, error) {
 
 // Cancel asks the owner of a run to stop it.
 func (d *dispatcher) Cancel(ctx context.Context, id string) error {
-	s, err := d.selectRun(ctx, []string{id})
+	s, err := selection.Run(ctx, &d.place.Place, []string{id})
 	if err != nil {
 		return err
 	}
-	client, err := d.reach(ctx, s.run)
+	client, err := d.reach(ctx, s.Run)
 	if err != nil {
 		return err
 	}

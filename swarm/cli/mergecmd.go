@@ -11,6 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
@@ -43,7 +45,7 @@ func mergeFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "continue", Usage: "land a resolution"},
 		&cli.BoolFlag{Name: "abort", Usage: "give up a resolution; your edits are kept"},
 		cmdline.JSONFlag(),
-	}, queueFlags(), endedFlags())
+	}, queueFlags(), selection.EndedFlags())
 }
 
 const mergeDescription = `Takes the patches of agents that completed, changed something and did not
@@ -111,13 +113,13 @@ func mergeAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := p.refuseRejected(c.Context, "merge", s, s.named); err != nil {
+	if err := p.refuseRejected(c.Context, "merge", s, s.Named); err != nil {
 		return err
 	}
 	if err := p.narrow(c.Context, s, c.String("into")); err != nil {
 		return err
 	}
-	if err := s.nonePicked("merge"); err != nil {
+	if err := s.NonePicked("merge"); err != nil {
 		return err
 	}
 	style, err := styleFlags(c)
@@ -125,7 +127,7 @@ func mergeAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	r := lander.MergeRequest{
-		Works: s.named, Into: c.String("into"), Verify: c.String("verify"), Queue: queue, DryRun: c.Bool("dry-run"), Style: style,
+		Works: s.Named, Into: c.String("into"), Verify: c.String("verify"), Queue: queue, DryRun: c.Bool("dry-run"), Style: style,
 	}
 	report, err := p.mergeOwned(c, s, r)
 	if nothing, ok := errors.AsType[*lander.NothingError](err); ok && nothing.Done && (report == nil || report.Stopped == nil) {
@@ -135,13 +137,13 @@ func mergeAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // nothingMerged is the outcome of a merge whose patches have all landed before.
-func (p *place) nothingMerged(ctx context.Context, s *selection, r lander.MergeRequest, nothing *lander.NothingError) error {
+func (p *place) nothingMerged(ctx context.Context, s *selection.Selection, r lander.MergeRequest, nothing *lander.NothingError) error {
 	ref, err := lander.TargetRef(ctx, p.Repo, r.Into)
 	if err != nil {
 		return err
 	}
-	return &noWorkError{text: nothing.Error(), object: mergeObject{
-		Schema: "swarm.merge/1", Run: s.run.ID, Ref: ref, Merged: []mergedObject{}, Conflicts: []conflictObject{}, DryRun: r.DryRun,
+	return &selection.NoWorkError{Text: nothing.Error(), Object: mergeObject{
+		Schema: "swarm.merge/1", Run: s.Run.ID, Ref: ref, Merged: []mergedObject{}, Conflicts: []conflictObject{}, DryRun: r.DryRun,
 	}}
 }
 
@@ -163,40 +165,40 @@ func (p *place) tellMerge(c *cli.Context, env cmdline.Env, report *lander.Report
 }
 
 // mergeOwned merges patches of a run that it owns meanwhile.
-func (p *place) mergeOwned(c *cli.Context, s *selection, r lander.MergeRequest) (report *lander.Report, err error) {
-	owner, err := p.own(c.Context, s.run)
+func (p *place) mergeOwned(c *cli.Context, s *selection.Selection, r lander.MergeRequest) (report *lander.Report, err error) {
+	owner, err := session.Own(c.Context, &p.Place, s.Run)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, owner.Close()) }()
-	b, err := p.bench(c.Context, s.run, owner)
+	b, err := openBench(c.Context, &p.Place, s.Run, owner)
 	if err != nil {
 		return nil, err
 	}
 	if r.Queue, err = p.screened(c, r.Queue); err != nil {
 		return nil, err
 	}
-	if r.Author, err = p.commitAuthor(r.Style); err != nil {
+	if r.Author, err = session.CommitAuthor(&p.Place, r.Style); err != nil {
 		return nil, err
 	}
-	return b.lander().Merge(c.Context, r)
+	return b.Lander().Merge(c.Context, r)
 }
 
 // narrow keeps the agents of a selector whose patches a merge takes by itself.
-func (p *place) narrow(ctx context.Context, s *selection, into string) error {
-	if s.chosen.Empty() {
+func (p *place) narrow(ctx context.Context, s *selection.Selection, into string) error {
+	if s.Chosen.Empty() {
 		return nil
 	}
 	ref, err := lander.TargetRef(ctx, p.Repo, into)
 	if err != nil {
 		return err
 	}
-	missing, err := lander.FindMissing(ctx, p.Repo, s.view, ref)
+	missing, err := lander.FindMissing(ctx, p.Repo, s.View, ref)
 	if err != nil {
 		return err
 	}
-	missing.Forget(s.view)
-	s.keepMergeable(func(a *store.Agent) bool { return !landing.LandedOn(s.view, a, ref) })
+	missing.Forget(s.View)
+	s.KeepMergeable(func(a *store.Agent) bool { return !landing.LandedOn(s.View, a, ref) })
 	return nil
 }
 
@@ -206,7 +208,7 @@ func dropAction(c *cli.Context, env cmdline.Env, queue lander.QueueOptions) erro
 	if err != nil {
 		return err
 	}
-	if len(s.named) > 0 {
+	if len(s.Named) > 0 {
 		return exit.Usagef("merge: --drop leaves patches of the last merge out: name its run, or nothing")
 	}
 	style, err := styleFlags(c)
@@ -223,21 +225,21 @@ func dropAction(c *cli.Context, env cmdline.Env, queue lander.QueueOptions) erro
 
 // mergeAgain takes the last merge back and merges the patches that are left. The report
 // is nil if none is left.
-func (p *place) mergeAgain(c *cli.Context, s *selection, r lander.MergeRequest) (report *lander.Report, err error) {
+func (p *place) mergeAgain(c *cli.Context, s *selection.Selection, r lander.MergeRequest) (report *lander.Report, err error) {
 	ctx := c.Context
-	owner, err := p.own(ctx, s.run)
+	owner, err := session.Own(ctx, &p.Place, s.Run)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, owner.Close()) }()
-	b, err := p.bench(ctx, s.run, owner)
+	b, err := openBench(ctx, &p.Place, s.Run, owner)
 	if err != nil {
 		return nil, err
 	}
-	if r.Author, err = p.commitAuthor(r.Style); err != nil {
+	if r.Author, err = session.CommitAuthor(&p.Place, r.Style); err != nil {
 		return nil, err
 	}
-	ld := b.lander()
+	ld := b.Lander()
 	d, err := ld.PrepareDrop(ctx, c.StringSlice("drop"), &r, lander.QueueOptions{On: true, Slots: c.Int("slots"), Order: c.String("order")})
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func newMergeObject(r *lander.Report) mergeObject {
 	}
 	for _, l := range r.Outcome.Landed {
 		merged := mergedObject{Agent: l.ID, Commit: string(l.Commit)}
-		if p := patchOf(r.View.Agent(task.ID(l.ID))); p != nil {
+		if p := r.View.Agent(task.ID(l.ID)).Patch(); p != nil {
 			merged.Marked = p.Marked
 		}
 		o.Merged = append(o.Merged, merged)
@@ -78,7 +78,7 @@ func newMergeObject(r *lander.Report) mergeObject {
 	}
 	o.Unlinked, o.Unfiltered = unlinkedObjects(r), unfilteredObjects(r)
 	for _, a := range r.Lost {
-		o.Lost = append(o.Lost, lostObject{Agent: a.ID, File: patchOf(a).File})
+		o.Lost = append(o.Lost, lostObject{Agent: a.ID, File: a.Patch().File})
 	}
 	return o
 }

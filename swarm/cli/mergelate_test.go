@@ -21,7 +21,7 @@ func TestMergeLate(t *testing.T) {
 	for _, slots := range []int{0, 1} {
 		s := newStage(t, "a", "1\n")
 		s.patch("a1", string(s.base), "hang", "1\n")
-		report, err := s.bench.lander().Merge(t.Context(), lander.MergeRequest{
+		report, err := s.bench.Lander().Merge(t.Context(), lander.MergeRequest{
 			Verify: "if test -e hang; then sleep 1000; fi",
 			Queue:  lander.QueueOptions{On: true, Slots: slots, Order: lander.OrderFewest, Least: time.Nanosecond},
 		})
@@ -55,13 +55,13 @@ func TestMergeSetup(t *testing.T) {
 		s.git("commit", "-q", "-m", "first")
 		s.open(s.git("rev-parse", "HEAD"), engine.Config{Setup: tt.setup})
 		s.patch("a1", string(s.base), "b", "1\n")
-		_, err := s.bench.lander().Merge(t.Context(), lander.MergeRequest{
+		_, err := s.bench.Lander().Merge(t.Context(), lander.MergeRequest{
 			Verify: "true", Queue: lander.QueueOptions{On: true, Slots: 1, Order: lander.OrderFewest, Setup: tt.bound},
 		})
 		if none := (*landing.NoVerdictError)(nil); !errors.As(err, &none) || none.Reason != tt.want {
 			t.Errorf("%s: merge = %v, want no verdict: %s", tt.setup, err, tt.want)
 		}
-		files, err := filepath.Glob(filepath.Join(lander.VerificationsOf(s.bench.run), "*", "setup.out"))
+		files, err := filepath.Glob(filepath.Join(lander.VerificationsOf(s.bench.Run), "*", "setup.out"))
 		s.ok(err)
 		for _, file := range files {
 			if info, err := os.Stat(file); err != nil || info.Size() > 1<<20 {

@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/merge"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
@@ -75,8 +76,8 @@ func (p *place) printMerge(w io.Writer, r *lander.Report) {
 func (p *place) printConflict(w io.Writer, r *lander.Report, c merge.Conflict) {
 	name := r.Name
 	commit := func(id string) string {
-		if a := r.View.Agent(task.ID(id)); a != nil && patchOf(a) != nil {
-			return git10(patchOf(a).Commit)
+		if a := r.View.Agent(task.ID(id)); a != nil && a.Patch() != nil {
+			return git10(a.Patch().Commit)
 		}
 		return ""
 	}
@@ -149,7 +150,7 @@ func printBlocked(w io.Writer, r *lander.Report) {
 func printLost(w io.Writer, r *lander.Report) {
 	for _, a := range r.Lost {
 		fmt.Fprintf(w, "left out: the commit of %s (%s) is gone from the repository; its patch is still there: git apply --index %s\n",
-			a.ID, termtext.Line(engine.Title(a.ID, a.Call)), termtext.Line(patchOf(a).File))
+			a.ID, termtext.Line(engine.Title(a.ID, a.Call)), termtext.Line(a.Patch().File))
 	}
 }
 
@@ -169,7 +170,7 @@ func printModules(w io.Writer, r *lander.Report) {
 		return
 	}
 	for _, l := range r.Outcome.Landed {
-		p := patchOf(r.View.Agent(task.ID(l.ID)))
+		p := r.View.Agent(task.ID(l.ID)).Patch()
 		if p == nil {
 			continue
 		}
@@ -203,7 +204,7 @@ func printRefused(w io.Writer, r *lander.Report) {
 	}
 	for _, v := range r.Queue.Flaky {
 		fmt.Fprintf(w, "flaky: the check failed, and passed at another time, with %s; output: %s\n",
-			termtext.Line(setText(r.Ref, r.IDs(v.Set))), termtext.Line(v.Output))
+			termtext.Line(session.SetText(r.Ref, r.IDs(v.Set))), termtext.Line(v.Output))
 	}
 }
 

@@ -7,23 +7,8 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
-	"agentswarm/swarm/exit"
 	"agentswarm/swarm/task"
 )
-
-// refuseModules refuses addresses of submodules in a command that takes whole
-// patches.
-func (s *selection) refuseModules(verb string) error {
-	for _, a := range s.named {
-		if a.Module != nil {
-			return &exit.UsageError{
-				Text:   fmt.Sprintf("%s: %s/%s is a part of the patch of %s, which is taken as a whole", verb, a.ID, termtext.Line(a.Module.Path), a.ID),
-				Advice: fmt.Sprintf("name %s; only diff and show take a submodule", a.ID),
-			}
-		}
-	}
-	return nil
-}
 
 // moduleTitle is the line before the patch of a submodule. git apply skips it. An
 // agent chose the path: a line break in it would begin a patch of another file.

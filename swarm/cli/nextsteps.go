@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -30,7 +31,7 @@ func (p *place) nextSteps(v *store.View) []string {
 		return []string{p.resumeCommand(v)} // with a larger budget
 	}
 	var lines []string
-	for _, step := range landing.NextSteps(landing.NextRequest{View: v, Review: reviewOf(v)}) {
+	for _, step := range landing.NextSteps(landing.NextRequest{View: v, Review: session.ReviewOf(v)}) {
 		if a := step.Conflict; a != nil {
 			lines = append(lines, conflictAt{run: v.Identity.Run, agent: a, ref: a.Conflict.Ref}.ways(calls)...)
 			continue

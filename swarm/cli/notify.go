@@ -44,7 +44,7 @@ const (
 // notifyQuestions runs the command of --notify when questions are opened,
 // until there is nothing more to ask. What opened together is told together.
 func (b *bench) notifyQuestions(ctx context.Context, d *desk) {
-	if b.contact.Notify == "" {
+	if b.Contact.Notify == "" {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -95,7 +95,7 @@ func calm(ctx context.Context, d *desk, moment time.Duration) bool {
 // notifyEnd runs the command of --notify at the end of the run, which is told
 // also where the run was stopped.
 func (b *bench) notifyEnd(ctx context.Context, v *store.View) {
-	if b.contact.Notify == "" {
+	if b.Contact.Notify == "" {
 		return
 	}
 	if ctx.Err() != nil { // somebody wants to be gone
@@ -115,7 +115,7 @@ const hastyNotice = 5 * time.Second
 // notify runs the command of --notify once. What goes wrong is a warning: the
 // run is what it is, whoever heard of it. When over is closed it is stopped.
 func (b *bench) notify(ctx context.Context, over <-chan struct{}, n noticeObject) {
-	n.Schema, n.Run, n.Repository = "swarm.notice/1", b.run.ID, cmdline.Readable(b.Root())
+	n.Schema, n.Run, n.Repository = "swarm.notice/1", b.Run.ID, cmdline.Readable(b.Root())
 	ctx, cancel := context.WithTimeoutCause(ctx, noticeTime, fmt.Errorf("it took longer than %s", noticeTime))
 	defer cancel()
 	ended := make(chan struct{})
@@ -132,7 +132,7 @@ func (b *bench) notify(ctx context.Context, over <-chan struct{}, n noticeObject
 	close(ended)
 	<-stopper
 	if err != nil && !errors.Is(context.Cause(ctx), context.Canceled) {
-		b.deps.Warn("notify: " + err.Error())
+		b.Deps.Warn("notify: " + err.Error())
 	}
 }
 
@@ -143,7 +143,7 @@ func (b *bench) runNotice(ctx context.Context, n noticeObject) (err error) {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(b.run.Dir, "notify-")
+	dir, err := os.MkdirTemp(b.Run.Dir, "notify-")
 	if err != nil {
 		return err
 	}
@@ -158,8 +158,8 @@ func (b *bench) runNotice(ctx context.Context, n noticeObject) (err error) {
 	}
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
 		// Not the run: what it starts is no agent, and may merge what ended.
-		Launcher: isolation.Launcher(b.deps.Launcher.Binary, box.None), Walls: walls, Run: "notify",
-		Argv: engine.ShellCommand(b.contact.Notify), Dir: b.Root(), Env: ownEnviron(b.Env.Environ), Stdin: input, Out: out,
+		Launcher: isolation.Launcher(b.Deps.Launcher.Binary, box.None), Walls: walls, Run: "notify",
+		Argv: engine.ShellCommand(b.Contact.Notify), Dir: b.Root(), Env: ownEnviron(b.Env.Environ), Stdin: input, Out: out,
 	})
 	switch {
 	case err != nil:

@@ -205,7 +205,7 @@ func paidBounds(c engine.Config) string {
 
 // unsettledCalls are those of the calls that a resume would start an agent for.
 func unsettledCalls(b *bench, c engine.Config, prior *store.View, calls []*task.Call) (start []*task.Call) {
-	recall := engine.NewRecall(b.deps, c, prior)
+	recall := engine.NewRecall(b.Deps, c, prior)
 	for _, call := range calls {
 		if r := recall.Take(call); r == nil || !r.Stands && !r.OnlyCheck {
 			start = append(start, call)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/store"
 )
 
@@ -15,16 +16,16 @@ import (
 // that one alone, with paths as they are in the submodule.
 func (p *place) writeAll(ctx context.Context, w io.Writer, a *store.Agent) error {
 	if a.Module != nil {
-		return p.patches().WriteModule(ctx, w, *a.Module, "")
+		return session.Patches(&p.Place).WriteModule(ctx, w, *a.Module, "")
 	}
-	if err := p.patches().Write(ctx, w, a); err != nil {
+	if err := session.Patches(&p.Place).Write(ctx, w, a); err != nil {
 		return err
 	}
-	for _, m := range patchOf(a).Modules {
+	for _, m := range a.Patch().Modules {
 		if _, err := io.WriteString(w, moduleTitle(m)); err != nil {
 			return err
 		}
-		if err := p.patches().WriteModule(ctx, w, m, m.Path); err != nil {
+		if err := session.Patches(&p.Place).WriteModule(ctx, w, m, m.Path); err != nil {
 			return fmt.Errorf("%s: %w", a.ID, err)
 		}
 	}

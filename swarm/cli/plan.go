@@ -13,6 +13,7 @@ import (
 
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
@@ -50,7 +51,7 @@ type plan struct {
 	files       []string
 	branch      string // checked out here; empty when detached
 	runTimeout  time.Duration
-	contact     contact
+	contact     session.Contact
 	isolation   isolation.Settings
 	policy      policy.Policy
 	notes       []config.Error // what the user is to know of the repository's files

@@ -14,6 +14,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/pullrequest"
@@ -91,8 +92,8 @@ func prAction(c *cli.Context, env cmdline.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	if len(s.named) > 0 {
-		return exit.Usagef("pr: name a run; %s is an agent", s.named[0].ID)
+	if len(s.Named) > 0 {
+		return exit.Usagef("pr: name a run; %s is an agent", s.Named[0].ID)
 	}
 	if err := p.Personal("opening pull requests"); err != nil {
 		return err
@@ -127,9 +128,9 @@ func prAction(c *cli.Context, env cmdline.Env) (err error) {
 }
 
 // prRequest is the request of a command line.
-func (p *place) prRequest(c *cli.Context, s *selection, q *git.Quarantine) (pullrequest.Request, error) {
+func (p *place) prRequest(c *cli.Context, s *selection.Selection, q *git.Quarantine) (pullrequest.Request, error) {
 	r := pullrequest.Request{
-		Repo: p.Repo, Quarantine: q, View: s.view, Run: s.run.ID, Stacked: c.Bool("stacked"),
+		Repo: p.Repo, Quarantine: q, View: s.View, Run: s.Run.ID, Stacked: c.Bool("stacked"),
 		Remote: c.String("remote"), Base: c.String("base"), Prefix: c.String("prefix"),
 		Texts: pullrequest.Texts{Title: strings.TrimSpace(c.String("title")), Body: strings.TrimSpace(c.String("body"))},
 	}
@@ -160,7 +161,7 @@ func (p *place) prRequest(c *cli.Context, s *selection, q *git.Quarantine) (pull
 type splitter = func(ctx context.Context, changes []*pullrequest.Change, onto git.Hash) ([]*pullrequest.Part, error)
 
 // split is the way in which the command line splits the landed commits.
-func (p *place) split(c *cli.Context, s *selection, q *git.Quarantine) (splitter, error) {
+func (p *place) split(c *cli.Context, s *selection.Selection, q *git.Quarantine) (splitter, error) {
 	switch {
 	case c.Bool("each"):
 		return func(_ context.Context, all []*pullrequest.Change, _ git.Hash) ([]*pullrequest.Part, error) {
@@ -186,7 +187,7 @@ func (p *place) split(c *cli.Context, s *selection, q *git.Quarantine) (splitter
 	}, nil
 }
 
-func (p *place) splitByClass(c *cli.Context, s *selection, q *git.Quarantine) (splitter, error) {
+func (p *place) splitByClass(c *cli.Context, s *selection.Selection, q *git.Quarantine) (splitter, error) {
 	r, err := p.reviewOfRun(c.Context, s)
 	if err != nil {
 		return nil, err
@@ -205,8 +206,8 @@ func (p *place) splitByClass(c *cli.Context, s *selection, q *git.Quarantine) (s
 			part, err := pullrequest.ByClass(ctx, pullrequest.ClassRequest{
 				Quarantine: q, Changes: all, Class: class, Edits: r.EditsOf,
 				Patch: func(id task.ID) *task.Patch {
-					if a := s.view.Agent(id); a != nil {
-						return patchOf(a)
+					if a := s.View.Agent(id); a != nil {
+						return a.Patch()
 					}
 					return nil
 				},
@@ -248,14 +249,14 @@ func (p *place) forge(c *cli.Context, target *pullrequest.Target) (*pullrequest.
 }
 
 // openPullRequests asks, and carries the plan out.
-func (p *place) openPullRequests(c *cli.Context, s *selection, plan *pullrequest.Plan, forge *pullrequest.Forge) error {
+func (p *place) openPullRequests(c *cli.Context, s *selection.Selection, plan *pullrequest.Plan, forge *pullrequest.Forge) error {
 	if len(plan.Ready()) == 0 {
 		return nil
 	}
 	if forge == nil {
 		dir := c.String("dir")
 		if dir == "" {
-			dir = filepath.Join(s.run.Dir, "pull-requests")
+			dir = filepath.Join(s.Run.Dir, "pull-requests")
 		} else if !filepath.IsAbs(dir) {
 			dir = filepath.Join(p.Dir, dir)
 		}
@@ -291,9 +292,9 @@ func (p *place) askToPush(c *cli.Context, plan *pullrequest.Plan, forge *pullreq
 	return err
 }
 
-func (p *place) printPullRequests(c *cli.Context, s *selection, plan *pullrequest.Plan, forge *pullrequest.Forge) error {
+func (p *place) printPullRequests(c *cli.Context, s *selection.Selection, plan *pullrequest.Plan, forge *pullrequest.Forge) error {
 	o := prObject{
-		Schema: "swarm.pr/1", Run: s.run.ID, Remote: plan.Target.Remote, Forge: "none", DryRun: c.Bool("dry-run"), PullRequests: []pullObject{},
+		Schema: "swarm.pr/1", Run: s.Run.ID, Remote: plan.Target.Remote, Forge: "none", DryRun: c.Bool("dry-run"), PullRequests: []pullObject{},
 	}
 	if forge != nil {
 		o.Forge = forge.Program

@@ -99,33 +99,6 @@ func (p *Progress) Show(f Frame) {
 	p.draw(f)
 }
 
-// notices prints the warnings of a run on standard error. They stand above the
-// picture of the run, once one is drawn there.
-type notices struct {
-	w io.Writer
-
-	mu      sync.Mutex // guards picture
-	picture *Progress  // nil: nothing is drawn yet
-}
-
-// above has later notices stand above a picture.
-func (n *notices) above(picture *Progress) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.picture = picture
-}
-
-func (n *notices) say(text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	line := cmdline.Program + ": " + termtext.Line(text)
-	if n.picture != nil {
-		n.picture.Say(line)
-		return
-	}
-	fmt.Fprintln(n.w, line)
-}
-
 // Draws reports whether frames are drawn at all.
 func (p *Progress) Draws() bool { return p.term.Motion }
 

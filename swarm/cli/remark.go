@@ -9,6 +9,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
@@ -64,7 +65,7 @@ func remarkAction(c *cli.Context, env cmdline.Env) error {
 	if text != "" && len(addresses) == 0 && p.names(text) {
 		return exit.Usagef("remark: the text of the remark is missing: %s is an address", text)
 	}
-	s, err := p.selectRun(c.Context, addresses)
+	s, err := selection.Run(c.Context, &p.Place, addresses)
 	if err != nil {
 		return err
 	}
@@ -107,13 +108,13 @@ func (p *place) names(text string) bool {
 }
 
 // addRemarks notes a remark on a place, or on each agent with an edit of a class.
-func (p *place) addRemarks(c *cli.Context, s *selection, text string) error {
+func (p *place) addRemarks(c *cli.Context, s *selection.Selection, text string) error {
 	r, err := p.reviewOfRun(c.Context, s)
 	if err != nil {
 		return err
 	}
 	var only []task.ID
-	for _, a := range s.named {
+	for _, a := range s.Named {
 		only = append(only, a.ID)
 	}
 	var made []event.Remarked
@@ -138,41 +139,41 @@ func (p *place) addRemarks(c *cli.Context, s *selection, text string) error {
 		made = []event.Remarked{one}
 	}
 	for i := range made {
-		made[i].ID = s.view.Agent(made[i].Agent).NextRemark()
+		made[i].ID = s.View.Agent(made[i].Agent).NextRemark()
 	}
 	if err := p.mark(c, s, engine.ReviewRequest{Remarks: made}); err != nil || c.Bool("json") {
 		return err
 	}
 	for _, m := range made {
-		fmt.Fprintf(p.Env.Stdout, "remark %d on %s/%s, %s\n", m.ID, s.run.ID, m.Agent, termtext.Line(review.Place{Path: m.Edit.Path, Line: m.Line}.String()))
+		fmt.Fprintf(p.Env.Stdout, "remark %d on %s/%s, %s\n", m.ID, s.Run.ID, m.Agent, termtext.Line(review.Place{Path: m.Edit.Path, Line: m.Line}.String()))
 	}
-	fmt.Fprintf(p.Env.Stdout, "send all drafts with: %s retry %s --remarks\n", p.Env.Calls, s.run.ID)
+	fmt.Fprintf(p.Env.Stdout, "send all drafts with: %s retry %s --remarks\n", p.Env.Calls, s.Run.ID)
 	return nil
 }
 
 // dropRemark withdraws a draft.
-func (p *place) dropRemark(c *cli.Context, s *selection) error {
-	if len(s.named) != 1 {
+func (p *place) dropRemark(c *cli.Context, s *selection.Selection) error {
+	if len(s.Named) != 1 {
 		return exit.Usagef("remark: --drop needs the name of one agent")
 	}
-	a, n := s.named[0], c.Int("drop")
+	a, n := s.Named[0], c.Int("drop")
 	for _, r := range a.Drafts() {
 		if r.ID == n {
 			return p.mark(c, s, engine.ReviewRequest{Remarks: []event.Remarked{{ID: n, Agent: a.ID, Attempt: a.Attempt, Edit: r.Edit}}})
 		}
 	}
-	return exit.Usagef("remark: %s has no draft %d; `%s remark %s/%s` prints its remarks", a.ID, n, cmdline.Program, s.run.ID, a.ID)
+	return exit.Usagef("remark: %s has no draft %d; `%s remark %s/%s` prints its remarks", a.ID, n, cmdline.Program, s.Run.ID, a.ID)
 }
 
 // printRemarks prints the remarks on the agents that are named, or of the run.
-func (p *place) printRemarks(c *cli.Context, s *selection) error {
-	view, err := s.run.View()
+func (p *place) printRemarks(c *cli.Context, s *selection.Selection) error {
+	view, err := s.Run.View()
 	if err != nil {
 		return err
 	}
-	o := &remarksObject{Schema: "swarm.remarks/1", Run: s.run.ID, Remarks: []remarkObject{}}
+	o := &remarksObject{Schema: "swarm.remarks/1", Run: s.Run.ID, Remarks: []remarkObject{}}
 	t := &reviewText{s: s, term: terminal.Detect(p.Env.Stdout, p.Env.Getenv)}
-	for _, a := range s.agents() {
+	for _, a := range s.Agents() {
 		for _, r := range view.Agent(a.ID).OnEdits {
 			o.Remarks = append(o.Remarks, newRemarkObject(r))
 			if !c.Bool("json") {
@@ -184,7 +185,7 @@ func (p *place) printRemarks(c *cli.Context, s *selection) error {
 		return cmdline.PrintJSON(p.Env.Stdout, o)
 	}
 	if len(o.Remarks) == 0 {
-		fmt.Fprintf(p.Env.Stderr, "no remarks on agents of run %s\n", s.run.ID)
+		fmt.Fprintf(p.Env.Stderr, "no remarks on agents of run %s\n", s.Run.ID)
 	}
 	return nil
 }
@@ -197,10 +198,10 @@ type drafts struct {
 
 // draftsOf are the drafts for the agents that are named, with their present
 // places.
-func (p *place) draftsOf(c *cli.Context, s *selection) (map[task.ID]drafts, error) {
+func (p *place) draftsOf(c *cli.Context, s *selection.Selection) (map[task.ID]drafts, error) {
 	all := map[task.ID]drafts{}
 	var r *collect.Review
-	for _, a := range s.named {
+	for _, a := range s.Named {
 		open := a.Drafts()
 		if len(open) == 0 || task.Prompt(a.Call.Input) == "" {
 			continue
@@ -224,16 +225,16 @@ func (p *place) draftsOf(c *cli.Context, s *selection) (map[task.ID]drafts, erro
 }
 
 // pickDrafts are the agents with drafts that can be tried again.
-func (s *selection) pickDrafts() error {
+func pickDrafts(s *selection.Selection) error {
 	var with []*store.Agent
-	for _, a := range s.agents() {
+	for _, a := range s.Agents() {
 		if len(a.Drafts()) > 0 && a.Result() != nil && !a.Landed() && task.Prompt(a.Call.Input) != "" {
 			with = append(with, a)
 		}
 	}
 	if len(with) == 0 {
-		return &noWorkError{text: fmt.Sprintf("retry: no agent of run %s has a remark that was not sent", s.run.ID)}
+		return &selection.NoWorkError{Text: fmt.Sprintf("retry: no agent of run %s has a remark that was not sent", s.Run.ID)}
 	}
-	s.named = with
+	s.Named = with
 	return nil
 }

@@ -30,14 +30,14 @@ func reportAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	if len(s.named) > 0 {
-		return exit.Usagef("report: name a run; %s is an agent", s.named[0].ID)
+	if len(s.Named) > 0 {
+		return exit.Usagef("report: name a run; %s is an agent", s.Named[0].ID)
 	}
 	r, err := p.reviewOfRun(c.Context, s)
 	if err != nil {
 		return err
 	}
-	in := runreport.Input{View: s.view, Review: r.Report, Marks: r.Marks, Verdict: r.Verdict, Skipped: map[string]string{}, Tail: readTail}
+	in := runreport.Input{View: s.View, Review: r.Report, Marks: r.Marks, Verdict: r.Verdict, Skipped: map[string]string{}, Tail: readTail}
 	for _, skipped := range r.Skipped {
 		in.Skipped[skipped.ID] = skipped.Reason
 	}

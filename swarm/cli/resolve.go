@@ -14,6 +14,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/merge"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/copies"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
@@ -54,7 +55,7 @@ func resolveAction(c *cli.Context, env cmdline.Env, mode string) error {
 	if err != nil {
 		return err
 	}
-	if patchOf(v.agent) == nil {
+	if v.agent.Patch() == nil {
 		return exit.Usagef("merge: %s", lander.NoPatch(v.agent))
 	}
 	if err := v.Personal("resolving a conflict"); err != nil {
@@ -178,16 +179,16 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 
 // mark puts a patch onto a commit, in a run that is owned meanwhile.
 func (v *visit) mark(ctx context.Context, m lander.MarkRequest) (_ *lander.Marked, err error) {
-	owner, err := v.own(ctx, v.run)
+	owner, err := session.Own(ctx, &v.place.Place, v.run)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, owner.Close()) }()
-	b, err := v.bench(ctx, v.run, owner)
+	b, err := openBench(ctx, &v.place.Place, v.run, owner)
 	if err != nil {
 		return nil, err
 	}
-	return b.lander().Mark(ctx, m)
+	return b.Lander().Mark(ctx, m)
 }
 
 // maxMarkLabel bounds the name of a side in a conflict marker, in characters.

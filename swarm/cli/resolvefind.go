@@ -9,6 +9,8 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -66,15 +68,15 @@ func (p *place) theResolution(ctx context.Context, addresses []string) (*visit, 
 		return err
 	}
 	if len(addresses) > 0 {
-		s, err := p.selectRun(ctx, addresses)
+		s, err := selection.Run(ctx, &p.Place, addresses)
 		if err != nil {
 			return nil, nil, err
 		}
 		agent := task.ID("")
-		if len(s.named) > 0 {
-			agent = s.named[0].ID
+		if len(s.Named) > 0 {
+			agent = s.Named[0].ID
 		}
-		if err := add(s.run, agent); err != nil {
+		if err := add(s.Run, agent); err != nil {
 			return nil, nil, err
 		}
 	} else {
@@ -102,7 +104,7 @@ func (p *place) theResolution(ctx context.Context, addresses []string) (*visit, 
 	default:
 		return nil, nil, exit.Usagef("merge: several conflicts are being resolved; name one of %s", termtext.List(names, 5))
 	}
-	v, err := p.settle(ctx, all[0].run)
+	v, err := session.View(ctx, &p.Place, all[0].run)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"agentswarm/merge"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/copies"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
@@ -30,7 +31,7 @@ import (
 // goOn lands the result of the person. A process that dies on the way leaves the
 // workspace: the next --continue finds by the journal whether it landed.
 func (r *resolution) goOn(c *cli.Context) error {
-	owner, err := r.visit.own(c.Context, r.run)
+	owner, err := session.Own(c.Context, &r.visit.place.Place, r.run)
 	if err != nil {
 		return errors.Join(err, r.Close())
 	}
@@ -126,12 +127,12 @@ func (r *resolution) clear(ctx context.Context, got *worktree.Capture) error {
 // land captures the workspace and merges the result. The report is nil
 // where an earlier process has landed it.
 func (r *resolution) land(ctx context.Context, owner *store.Owner) (*lander.Report, *worktree.Capture, error) {
-	b, err := r.visit.bench(ctx, r.run, owner)
+	b, err := openBench(ctx, &r.visit.place.Place, r.run, owner)
 	if err != nil {
 		return nil, nil, err
 	}
 	v := owner.View()
-	if err := b.lander().Settle(ctx, v); err != nil {
+	if err := b.Lander().Settle(ctx, v); err != nil {
 		return nil, nil, err
 	}
 	if patch.LandedCopies(owner.View())[r.Name()] {
@@ -167,11 +168,11 @@ func (r *resolution) captureResult(ctx context.Context) (*worktree.Capture, erro
 func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Capture) (*lander.Report, error) {
 	if !got.Changed {
 		return &lander.Report{
-			Run: r.run.ID, View: b.owner.View(), Ref: r.record.Ref,
+			Run: r.run.ID, View: b.Owner.View(), Ref: r.record.Ref,
 			Outcome: &merge.Outcome{Commit: r.record.Tip, Empty: []string{string(r.Agent)}},
 		}, nil
 	}
-	q, err := b.frozen.Quarantine(filepath.Join(r.Dir, "look"))
+	q, err := b.Frozen.Quarantine(filepath.Join(r.Dir, "look"))
 	if err != nil {
 		return nil, err
 	}
@@ -185,13 +186,13 @@ func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Cap
 		return nil, &markersError{paths: left, ways: copies.ResolveCommands(r.visit.Env.Calls, r.address())}
 	}
 	r.sayUntouched(ctx, got)
-	result, err := r.visit.patches().Between(ctx, task.Patch{
+	result, err := session.Patches(&r.visit.place.Place).Between(ctx, task.Patch{
 		Ref: got.Ref, Base: string(r.record.Tip), Commit: string(got.Commit), File: got.Patch,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a := b.owner.View().Agent(r.Agent)
+	a := b.Owner.View().Agent(r.Agent)
 	if a == nil {
 		return nil, fmt.Errorf("run %s has no agent %s", r.run.ID, r.Agent)
 	}
@@ -201,11 +202,11 @@ func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Cap
 			return nil, err
 		}
 	}
-	author, err := b.commitAuthor(r.record.Style)
+	author, err := session.CommitAuthor(&b.Place, r.record.Style)
 	if err != nil {
 		return nil, err
 	}
-	return b.lander().Merge(ctx, lander.MergeRequest{
+	return b.Lander().Merge(ctx, lander.MergeRequest{
 		Works: []*store.Agent{then}, Into: lander.BranchName(r.record.Ref), Verify: r.record.Verify, Style: r.record.Style, Author: author,
 		Resolved: "text with " + r.met(),
 	})

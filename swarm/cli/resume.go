@@ -10,6 +10,8 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/landing"
@@ -60,21 +62,21 @@ func resumeAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	s, err := p.selectRun(c.Context, addresses)
+	s, err := selection.Run(c.Context, &p.Place, addresses)
 	if err != nil {
 		return err
 	}
-	if len(s.named) > 0 {
+	if len(s.Named) > 0 {
 		return exit.Usagef("resume: takes a run, and %q is an agent", addresses[0])
 	}
-	if err := scriptEditFits(c, s.view.Identity); err != nil {
+	if err := scriptEditFits(c, s.View.Identity); err != nil {
 		return err
 	}
-	owner, err := p.own(c.Context, s.run)
+	owner, err := session.Own(c.Context, &p.Place, s.Run)
 	if err != nil {
 		return err
 	}
-	done, err := p.resumeOwned(c, drive, ownedRun{run: s.run, owner: owner})
+	done, err := p.resumeOwned(c, drive, ownedRun{run: s.Run, owner: owner})
 	if err != nil || done {
 		return errors.Join(err, owner.Close())
 	}
@@ -93,7 +95,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if again != nil {
 		return false, p.resumeScript(c, drive, scriptedRun{r, prior, again})
 	}
-	config, err := engineConfig(prior)
+	config, err := session.EngineConfig(prior)
 	if err != nil {
 		return false, err
 	}
@@ -122,16 +124,16 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 		fmt.Fprintf(p.Env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
 		return true, p.printResult(prior, c.Bool("json"))
 	}
-	b, err := p.bench(c.Context, r.run, r.owner)
+	b, err := openBench(c.Context, &p.Place, r.run, r.owner)
 	if err != nil {
 		return false, err
 	}
-	drive.contact.lay(&b.contact)
+	drive.contact.lay(&b.Contact)
 	start := unsettledCalls(b, config, prior, calls)
 	if err := p.findAgain(config.Agents, start); err != nil {
 		return false, err
 	}
-	if err := p.agentsReady(c.Context, p.newReadiness(config, b.sandbox.Settings, drive.anyway), start); err != nil {
+	if err := p.agentsReady(c.Context, p.newReadiness(config, b.Sandbox.Settings, drive.anyway), start); err != nil {
 		return false, err
 	}
 	if err := p.confirmCalls(config, start, c.Bool("yes")); err != nil {

@@ -7,19 +7,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/project"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/workflow/library"
 	"agentswarm/worktree/git"
 )
-
-// reconfigured is what the owner of a run with a script goes by where that is
-// not what the run was started with.
-type reconfigured struct {
-	Config recordedConfig  `json:"config"`
-	Script library.Setting `json:"script"`
-}
 
 // scriptEditFlags are the flags by which a run goes on with something else
 // than it was started with.
@@ -71,12 +65,12 @@ func (p *place) resumeScript(c *cli.Context, drive driveFlagsRead, r scriptedRun
 	if err := p.confirmScript(pl, c.Bool("yes")); err != nil {
 		return err
 	}
-	b, err := p.bench(c.Context, r.run, r.owner)
+	b, err := openBench(c.Context, &p.Place, r.run, r.owner)
 	if err != nil {
 		return err
 	}
-	b.contact = pl.contact
-	drive.contact.lay(&b.contact)
+	b.Contact = pl.contact
+	drive.contact.lay(&b.Contact)
 	if err := b.startHook(c.Context, pl.config, false); err != nil {
 		return err
 	}
@@ -93,13 +87,13 @@ func (p *place) resumeScript(c *cli.Context, drive driveFlagsRead, r scriptedRun
 // planResume is what a run goes on with: what the latest owner went by, and
 // what the flags say of it. All is checked as at the start of a run.
 func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
-	latest, err := latestConfig(r.prior)
+	latest, err := session.ReadConfig(r.prior)
 	if err != nil {
 		return nil, err
 	}
 	pl := &plan{
 		verb: "resume", base: r.prior.Identity.Base, script: r.script,
-		config: latest.Config, contact: latest.contact, isolation: latest.Settings, policy: latest.Policy,
+		config: latest.Config, contact: latest.Contact, isolation: latest.Settings, policy: latest.Policy,
 		discard: func() {},
 	}
 	edited, anew := c.IsSet("script"), c.Bool("reconfigure")
@@ -132,8 +126,9 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 		return nil, err
 	}
 	s := pl.script
-	s.Config, err = json.Marshal(reconfigured{
-		recordedConfig{pl.config, pl.contact, pl.isolation, pl.policy}, library.Setting{Path: s.Path, Agent: s.Agent, Form: s.Form, Types: s.Types},
+	s.Config, err = json.Marshal(session.Reconfigured{
+		Config: session.Config{Config: pl.config, Contact: pl.contact, Settings: pl.isolation, Policy: pl.policy},
+		Script: library.Setting{Path: s.Path, Agent: s.Agent, Form: s.Form, Types: s.Types},
 	})
 	return pl, err
 }

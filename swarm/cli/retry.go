@@ -14,6 +14,8 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
@@ -32,7 +34,7 @@ func newRetryCommand(env cmdline.Env) *cli.Command {
 			&cli.StringFlag{Name: "like", Usage: "show them the shared changes of `AGENT` that they lack"},
 			&cli.BoolFlag{Name: "fresh", Usage: "start from the base, not from the agent's work"},
 			&cli.StringFlag{Name: "onto", Usage: "start from the commit `TIP`, such as main, with the agent's own patch on top"},
-		}, append(endedFlags(), driveFlags()...)...),
+		}, append(selection.EndedFlags(), driveFlags()...)...),
 		Description: `Starts a new attempt of agents that have ended, completed or not. Its workspace
 holds the changes of the last attempt, staged. With --fresh it starts from the base.
 All earlier feedback follows the prompt, oldest first. Without --feedback, the reason
@@ -80,17 +82,17 @@ func retryAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if c.Bool("remarks") {
-		if err := s.pickDrafts(); err != nil {
+		if err := pickDrafts(s); err != nil {
 			return err
 		}
-	} else if !s.onlyAgents() {
-		return exit.Usagef("retry: name agents, such as %s/a1, or give --failed; resume takes a whole run", s.run.ID)
+	} else if !s.OnlyAgents() {
+		return exit.Usagef("retry: name agents, such as %s/a1, or give --failed; resume takes a whole run", s.Run.ID)
 	}
-	s.keep(func(a *store.Agent) bool { return a.Result() != nil && !a.Landed() })
-	if err := s.nonePicked("retry"); err != nil {
+	s.Keep(func(a *store.Agent) bool { return a.Result() != nil && !a.Landed() })
+	if err := s.NonePicked("retry"); err != nil {
 		return err
 	}
-	s.named = distinct(s.named)
+	s.Named = distinct(s.Named)
 	told, err := p.retryTold(c, s, feedback)
 	if err != nil {
 		return err
@@ -104,22 +106,22 @@ func retryAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if !c.Bool("json") {
-		s.sayLatest(env)
+		s.SayLatest(env)
 	}
-	if s.view.Status == store.RunRunning {
+	if s.View.Status == store.RunRunning {
 		return p.retryLive(c, s, wishes)
 	}
-	owner, err := p.own(c.Context, s.run)
+	owner, err := session.Own(c.Context, &p.Place, s.Run)
 	if err != nil {
 		return err
 	}
 	// Another process may have merged, or tried again, since we looked.
-	s.view = owner.View()
-	for i, a := range s.named {
-		s.named[i] = s.view.Agent(a.ID)
+	s.View = owner.View()
+	for i, a := range s.Named {
+		s.Named[i] = s.View.Agent(a.ID)
 	}
 	if wishes, err = retryWishes(s, told, c.Bool("fresh")); err == nil {
-		err = p.retryOwned(c, drive, ownedRun{s.run, owner, wishes, onto})
+		err = p.retryOwned(c, drive, ownedRun{s.Run, owner, wishes, onto})
 	}
 	return errors.Join(err, owner.Close())
 }
@@ -127,10 +129,10 @@ func retryAction(c *cli.Context, env cmdline.Env) error {
 // readFeedback is what the agents are told.
 func readFeedback(c *cli.Context, env cmdline.Env) (string, error) {
 	text := c.String("feedback")
-	if text == fromInput && slices.Contains(c.Args().Slice(), fromInput) {
+	if text == selection.FromInput && slices.Contains(c.Args().Slice(), selection.FromInput) {
 		return "", exit.Usagef("retry: standard input is either the feedback or the list of agents")
 	}
-	if text == fromInput {
+	if text == selection.FromInput {
 		all, err := io.ReadAll(io.LimitReader(cmdline.Input(env), maxFeedback+1))
 		if err != nil {
 			return "", fmt.Errorf("read the feedback: %w", err)
@@ -177,7 +179,7 @@ type retryWords struct {
 }
 
 // retryTold collects the text for agents that are tried again.
-func (p *place) retryTold(c *cli.Context, s *selection, feedback string) (retryWords, error) {
+func (p *place) retryTold(c *cli.Context, s *selection.Selection, feedback string) (retryWords, error) {
 	told := retryWords{feedback: feedback, like: map[task.ID]string{}}
 	if c.IsSet("like") {
 		if err := p.readLike(c, s, &told); err != nil {
@@ -190,23 +192,23 @@ func (p *place) retryTold(c *cli.Context, s *selection, feedback string) (retryW
 }
 
 // readLike finds the changes of another agent that the agents lack.
-func (p *place) readLike(c *cli.Context, s *selection, told *retryWords) error {
-	example, err := p.selectRun(c.Context, []string{c.String("like")})
+func (p *place) readLike(c *cli.Context, s *selection.Selection, told *retryWords) error {
+	example, err := selection.Run(c.Context, &p.Place, []string{c.String("like")})
 	if err != nil {
 		return err
 	}
-	if len(example.named) != 1 || example.run.ID != s.run.ID {
-		return exit.Usagef("retry: --like needs an agent of run %s, such as %s/a1", s.run.ID, s.run.ID)
+	if len(example.Named) != 1 || example.Run.ID != s.Run.ID {
+		return exit.Usagef("retry: --like needs an agent of run %s, such as %s/a1", s.Run.ID, s.Run.ID)
 	}
 	r, err := p.reviewOfRun(c.Context, s)
 	if err != nil {
 		return err
 	}
-	for _, a := range s.named {
+	for _, a := range s.Named {
 		if task.Prompt(a.Call.Input) == "" {
 			return exit.Usagef("retry: %s is a command and takes no prompt; leave --like out", a.ID)
 		}
-		text, err := r.Like(example.named[0].ID, a.ID)
+		text, err := r.Like(example.Named[0].ID, a.ID)
 		if err != nil {
 			return exit.Usagef("retry: --like: %v", err)
 		}
@@ -217,17 +219,17 @@ func (p *place) readLike(c *cli.Context, s *selection, told *retryWords) error {
 
 // retryWishes are the wishes for agents, those together that are told the
 // same. All agents are looked at before anything is asked.
-func retryWishes(s *selection, words retryWords, fresh bool) ([]engine.RetryRequest, error) {
+func retryWishes(s *selection.Selection, words retryWords, fresh bool) ([]engine.RetryRequest, error) {
 	var wishes []engine.RetryRequest
 	feedback := words.feedback
-	for _, a := range s.named {
+	for _, a := range s.Named {
 		told := feedback
 		if told == "" && a.Review != nil && a.Review.Verdict == task.Rejected {
 			told = a.Review.Reason
 		}
 		switch {
-		case a.Result() == nil && s.view.Status != store.RunRunning:
-			return nil, exit.Usagef("retry: %s has not ended; `%s resume %s` continues it", a.ID, cmdline.Program, s.run.ID)
+		case a.Result() == nil && s.View.Status != store.RunRunning:
+			return nil, exit.Usagef("retry: %s has not ended; `%s resume %s` continues it", a.ID, cmdline.Program, s.Run.ID)
 		case a.Result() == nil:
 			return nil, exit.Usagef("retry: %s has not ended; cancel it first, or send it a message", a.ID)
 		case len(a.Landings) > 0:
@@ -260,18 +262,18 @@ func paragraphs(all ...string) string {
 }
 
 // retryLive asks the process that owns the run.
-func (p *place) retryLive(c *cli.Context, s *selection, wishes []engine.RetryRequest) error {
+func (p *place) retryLive(c *cli.Context, s *selection.Selection, wishes []engine.RetryRequest) error {
 	if n := flagOfDriving(c); n != "" {
-		return exit.Usagef("retry: run %s is driven by another process, which %s does not reach", s.run.ID, n)
+		return exit.Usagef("retry: run %s is driven by another process, which %s does not reach", s.Run.ID, n)
 	}
-	config, err := engineConfig(s.view)
+	config, err := session.EngineConfig(s.View)
 	if err != nil {
 		return err
 	}
-	if err := p.confirmCalls(config, callsAgain(s.view, wishes), c.Bool("yes")); err != nil {
+	if err := p.confirmCalls(config, callsAgain(s.View, wishes), c.Bool("yes")); err != nil {
 		return err
 	}
-	client, err := p.reach(c.Context, s.run)
+	client, err := p.reach(c.Context, s.Run)
 	if err != nil {
 		return err
 	}
@@ -283,15 +285,15 @@ func (p *place) retryLive(c *cli.Context, s *selection, wishes []engine.RetryReq
 	if err = errors.Join(err, client.Close()); err != nil {
 		return err
 	}
-	v, err := s.run.View()
+	v, err := s.Run.View()
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		return cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()).only(s.named))
+		return cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()).only(s.Named))
 	}
-	for _, a := range s.named {
-		if _, err := fmt.Fprintf(p.Env.Stdout, "%s/%s queued for attempt %d\n", s.run.ID, a.ID, a.Attempt+1); err != nil {
+	for _, a := range s.Named {
+		if _, err := fmt.Fprintf(p.Env.Stdout, "%s/%s queued for attempt %d\n", s.Run.ID, a.ID, a.Attempt+1); err != nil {
 			return err
 		}
 	}
@@ -309,7 +311,7 @@ type ownedRun struct {
 // retryOwned runs the attempts here.
 func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) error {
 	prior := r.owner.View()
-	config, err := engineConfig(prior)
+	config, err := session.EngineConfig(prior)
 	if err != nil {
 		return err
 	}
@@ -321,7 +323,7 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	if err := p.findAgain(config.Agents, again); err != nil {
 		return err
 	}
-	recorded, err := latestConfig(prior)
+	recorded, err := session.ReadConfig(prior)
 	if err != nil {
 		return err
 	}
@@ -334,14 +336,14 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	if err := p.confirmCalls(config, again, c.Bool("yes")); err != nil {
 		return err
 	}
-	b, err := p.bench(c.Context, r.run, r.owner)
+	b, err := openBench(c.Context, &p.Place, r.run, r.owner)
 	if err != nil {
 		return err
 	}
 	if r.wishes, err = b.wishesOnto(c.Context, r.onto, r.wishes); err != nil {
 		return err
 	}
-	drive.contact.lay(&b.contact)
+	drive.contact.lay(&b.Contact)
 	if err := b.startHook(c.Context, config, false); err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
@@ -21,7 +23,7 @@ type onto struct {
 }
 
 // ontoOf reads --onto, and refuses it where it can do nothing.
-func (p *place) ontoOf(c *cli.Context, s *selection) (onto, error) {
+func (p *place) ontoOf(c *cli.Context, s *selection.Selection) (onto, error) {
 	if !c.IsSet("onto") {
 		return onto{}, nil
 	}
@@ -29,13 +31,13 @@ func (p *place) ontoOf(c *cli.Context, s *selection) (onto, error) {
 	if name == "" {
 		return onto{}, exit.Usagef("retry: --onto is empty; name a branch or a commit, such as main")
 	}
-	if s.view.Status == store.RunRunning {
+	if s.View.Status == store.RunRunning {
 		return onto{}, &exit.UsageError{
-			Text:   fmt.Sprintf("retry: run %s is still running, and --onto needs one that has ended", s.run.ID),
-			Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.Env.Calls, s.run.ID),
+			Text:   fmt.Sprintf("retry: run %s is still running, and --onto needs one that has ended", s.Run.ID),
+			Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.Env.Calls, s.Run.ID),
 		}
 	}
-	for _, a := range s.named {
+	for _, a := range s.Named {
 		if a.Call.Shared {
 			return onto{}, exit.Usagef("retry: %s works in the shared workspace of its run, which stays on its base; leave --onto out", a.ID)
 		}
@@ -53,13 +55,13 @@ func (b *bench) wishesOnto(ctx context.Context, o onto, wishes []engine.RetryReq
 	if o.tip == "" {
 		return wishes, nil
 	}
-	v := b.owner.View()
+	v := b.Owner.View()
 	var all []engine.RetryRequest
 	for _, w := range wishes {
 		for _, id := range w.Agents {
 			wish := engine.RetryRequest{Agents: []task.ID{id}, Feedback: w.Feedback, Fresh: w.Fresh, Onto: o.tip, Remarks: w.Remarks}
 			a := v.Agent(id)
-			if !w.Fresh && patchOf(a) != nil && task.Prompt(a.Call.Input) != "" {
+			if !w.Fresh && a.Patch() != nil && task.Prompt(a.Call.Input) != "" {
 				if err := b.bringOnto(ctx, o, v, &wish); err != nil {
 					return nil, err
 				}
@@ -74,7 +76,7 @@ func (b *bench) wishesOnto(ctx context.Context, o onto, wishes []engine.RetryReq
 func (b *bench) bringOnto(ctx context.Context, o onto, v *store.View, wish *engine.RetryRequest) error {
 	id := wish.Agents[0]
 	a := v.Agent(id)
-	marked, err := b.lander().Mark(ctx, lander.MarkRequest{Agent: a, Tip: o.tip, Labels: markLabels(a, o.tip, o.name)})
+	marked, err := b.Lander().Mark(ctx, lander.MarkRequest{Agent: a, Tip: o.tip, Labels: markLabels(a, o.tip, o.name)})
 	if err != nil {
 		return err
 	}
@@ -84,8 +86,8 @@ func (b *bench) bringOnto(ctx context.Context, o onto, v *store.View, wish *engi
 			Advice: fmt.Sprintf("`--fresh --onto %s` has it begin anew there", o.name),
 		}
 	}
-	patch, err := b.patches().Between(ctx, task.Patch{
-		Ref: marked.Hold, Base: string(o.tip), Commit: string(marked.Commit), File: patchOf(a).File,
+	patch, err := session.Patches(&b.Place).Between(ctx, task.Patch{
+		Ref: marked.Hold, Base: string(o.tip), Commit: string(marked.Commit), File: a.Patch().File,
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -27,7 +29,7 @@ func newAcceptCommand(env cmdline.Env) *cli.Command {
 			&cli.StringFlag{Name: "reason", Usage: "reason, kept with the run"},
 			&cli.BoolFlag{Name: "part", Usage: "make a patch of its own of the accepted edits"},
 			cmdline.JSONFlag(),
-		}, append(spreadFlags(), endedFlags()...)...),
+		}, append(spreadFlags(), selection.EndedFlags()...)...),
 		Description: `Marks the patches of agents as accepted. A merge then takes them, even if the agent
 or its check failed, or if it changed files outside its paths. Among alternatives it
 takes the accepted one. A new attempt has no mark.
@@ -58,7 +60,7 @@ func newRejectCommand(env cmdline.Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, which retry gives to the agent"},
 			cmdline.JSONFlag(),
-		}, append(spreadFlags(), endedFlags()...)...),
+		}, append(spreadFlags(), selection.EndedFlags()...)...),
 		Description: `Marks the patches of agents as rejected. No merge takes them, named or not, until
 they are accepted or retried. The patches are kept. With --class or --file only those
 edits are rejected, and a retry names their places to the agents.
@@ -83,10 +85,10 @@ func reviewAction(c *cli.Context, env cmdline.Env, verdict task.Verdict) error {
 	if err != nil {
 		return err
 	}
-	if len(s.named) > 0 && !s.onlyAgents() {
+	if len(s.Named) > 0 && !s.OnlyAgents() {
 		return exit.Usagef("%s: name a run, or agents of it, not both", name)
 	}
-	if c.Bool("part") && len(s.named) == 0 {
+	if c.Bool("part") && len(s.Named) == 0 {
 		return exit.Usagef("%s: --part needs the names of agents", name)
 	}
 	if c.Bool("part") && c.Bool("json") {
@@ -100,20 +102,20 @@ func reviewAction(c *cli.Context, env cmdline.Env, verdict task.Verdict) error {
 	if c.Bool("part") {
 		return p.partAction(c, s)
 	}
-	byName := s.chosen.Empty() && len(s.named) > 0
-	s.keep(func(a *store.Agent) bool {
-		return patchOf(a) != nil && !a.Landed() && (verdict == task.Rejected || !landing.Declined(a))
+	byName := s.Chosen.Empty() && len(s.Named) > 0
+	s.Keep(func(a *store.Agent) bool {
+		return a.Patch() != nil && !a.Landed() && (verdict == task.Rejected || !landing.Declined(a))
 	})
-	if err := s.nonePicked(name); err != nil {
+	if err := s.NonePicked(name); err != nil {
 		return err
 	}
-	s.named = distinct(s.named)
+	s.Named = distinct(s.Named)
 	marks, err := wholeMarks(c, s, verdict, byName)
 	if err != nil {
 		return err
 	}
 	if len(marks) == 0 {
-		return exit.Usagef("%s: no agent of run %s has a patch that could be", name, s.run.ID)
+		return exit.Usagef("%s: no agent of run %s has a patch that could be", name, s.Run.ID)
 	}
 	edits, unread, err := p.wholeEdits(c.Context, s, marks)
 	if err != nil {
@@ -128,12 +130,12 @@ func reviewAction(c *cli.Context, env cmdline.Env, verdict task.Verdict) error {
 
 // wholeMarks are the verdicts on the whole patches of the agents that are named, or
 // of those of the run that can have it.
-func wholeMarks(c *cli.Context, s *selection, verdict task.Verdict, byName bool) ([]event.Reviewed, error) {
+func wholeMarks(c *cli.Context, s *selection.Selection, verdict task.Verdict, byName bool) ([]event.Reviewed, error) {
 	var marks []event.Reviewed
-	for _, a := range s.agents() {
+	for _, a := range s.Agents() {
 		why := ""
 		switch {
-		case patchOf(a) == nil:
+		case a.Patch() == nil:
 			why = lander.NoPatch(a)
 		case verdict == task.Rejected && len(a.Landings) > 0:
 			why = fmt.Sprintf("the patch of %s has landed; undo that first", a.ID)
@@ -144,7 +146,7 @@ func wholeMarks(c *cli.Context, s *selection, verdict task.Verdict, byName bool)
 			marks = append(marks, event.Reviewed{
 				Agent: a.ID, Attempt: a.Attempt, Verdict: verdict, Reason: c.String("reason"),
 			})
-		} else if len(s.named) > 0 {
+		} else if len(s.Named) > 0 {
 			return nil, exit.Usagef("%s: %s", c.Command.Name, why)
 		}
 	}
@@ -152,15 +154,15 @@ func wholeMarks(c *cli.Context, s *selection, verdict task.Verdict, byName bool)
 }
 
 // mark journals a review, or has the process do it that owns the run.
-func (p *place) mark(c *cli.Context, s *selection, r engine.ReviewRequest) error {
-	if s.view.Status == store.RunRunning {
-		client, err := p.reach(c.Context, s.run)
+func (p *place) mark(c *cli.Context, s *selection.Selection, r engine.ReviewRequest) error {
+	if s.View.Status == store.RunRunning {
+		client, err := p.reach(c.Context, s.Run)
 		if err != nil {
 			return err
 		}
 		return errors.Join(carried(client.Ask(c.Context, &control.Review{Marks: r.Marks, Edits: r.Edits, Remarks: r.Remarks})), client.Close())
 	}
-	owner, err := p.own(c.Context, s.run)
+	owner, err := session.Own(c.Context, &p.Place, s.Run)
 	if err != nil {
 		return err
 	}
@@ -177,16 +179,16 @@ func (p *place) mark(c *cli.Context, s *selection, r engine.ReviewRequest) error
 	return errors.Join(err, owner.Close())
 }
 
-func (p *place) printReview(c *cli.Context, s *selection, marks []event.Reviewed) error {
-	v, err := s.run.View()
+func (p *place) printReview(c *cli.Context, s *selection.Selection, marks []event.Reviewed) error {
+	v, err := s.Run.View()
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		return cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()).only(s.named))
+		return cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()).only(s.Named))
 	}
 	for _, mark := range marks {
-		if _, err := fmt.Fprintf(p.Env.Stdout, "%s/%s %s\n", s.run.ID, mark.Agent, mark.Verdict); err != nil {
+		if _, err := fmt.Fprintf(p.Env.Stdout, "%s/%s %s\n", s.Run.ID, mark.Agent, mark.Verdict); err != nil {
 			return err
 		}
 		if mark.Verdict == task.Accepted {

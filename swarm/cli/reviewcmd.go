@@ -10,6 +10,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/collect"
@@ -29,7 +30,7 @@ func newReviewCommand(env cmdline.Env) *cli.Command {
 			&cli.BoolFlag{Name: "all", Usage: "leave nothing out"},
 			&cli.BoolFlag{Name: "plain", Usage: "ask about each class in lines, for screen readers"},
 			cmdline.JSONFlag(),
-		}, endedFlags()...),
+		}, selection.EndedFlags()...),
 		Description: `Groups the edits of all patches of a run into classes of equal edits, and prints
 one edit of each class with its marks: edits that steer agents or CI, switch a test
 off, add a dependency, and so on come first, then those that differ from the rest.
@@ -69,13 +70,13 @@ func reviewClassesAction(c *cli.Context, env cmdline.Env) error {
 
 // printClasses prints the classes of a run. Brief leaves out the members and
 // their marks.
-func (p *place) printClasses(c *cli.Context, s *selection, brief bool) error {
+func (p *place) printClasses(c *cli.Context, s *selection.Selection, brief bool) error {
 	r, err := p.reviewOfRun(c.Context, s)
 	if err != nil {
 		return err
 	}
 	if !brief {
-		if err := r.FindLeftovers(c.Context, p.reviewRequest(s.view)); c.Context.Err() != nil {
+		if err := r.FindLeftovers(c.Context, p.reviewRequest(s.View)); c.Context.Err() != nil {
 			return context.Cause(c.Context)
 		} else if err != nil {
 			fmt.Fprintf(p.Env.Stderr, "%s: places that still have removed words are not known: %s\n", cmdline.Program, termtext.Line(err.Error()))
@@ -214,20 +215,20 @@ type memberObject struct {
 	Remarks []remarkObject `json:"remarks,omitempty"`
 }
 
-func newClassesObject(s *selection, r *collect.Review, named []*review.Class) *classesObject {
+func newClassesObject(s *selection.Selection, r *collect.Review, named []*review.Class) *classesObject {
 	o := &classesObject{
-		Schema: "swarm.review/1", Run: s.run.ID, Patches: r.Patches, Edits: r.Edits, Lines: r.Lines, ToRead: r.ToRead,
+		Schema: "swarm.review/1", Run: s.Run.ID, Patches: r.Patches, Edits: r.Edits, Lines: r.Lines, ToRead: r.ToRead,
 		Left: r.LinesLeft(), Classes: []classObject{}, Skipped: r.Skipped, Outdated: []outdatedObject{},
 	}
 	p := r.Progress()
 	o.Progress = progressObject{p.Classes, p.ClassesDone, p.EditsDone, p.PatchesDone, p.MinutesLeft}
 	if named == nil {
-		named = r.ClassesOf(s.agents())
+		named = r.ClassesOf(s.Agents())
 	}
 	for _, class := range named {
 		o.Classes = append(o.Classes, newClassObject(r, class))
 	}
-	for _, a := range s.agents() {
+	for _, a := range s.Agents() {
 		for _, d := range r.Outdated(a.ID) {
 			o.Outdated = append(o.Outdated, outdatedObject{
 				ID: string(a.ID), Attempt: d.Attempt, Path: d.Edit.Path, Verdict: d.Verdict, Reason: d.Reason,
@@ -284,22 +285,22 @@ func listOf(lines []string) []string {
 
 // findClass is the class of a name. While agents work the number of a class
 // can change between two commands; its fingerprint cannot.
-func findClass(r *collect.Review, s *selection, verb, name string) (*review.Class, error) {
+func findClass(r *collect.Review, s *selection.Selection, verb, name string) (*review.Class, error) {
 	class := r.Find(name)
 	switch {
 	case class == nil:
-		return nil, exit.Usagef("%s: run %s has no class %q; `%s review %s` prints the classes", verb, s.run.ID, name, cmdline.Program, s.run.ID)
-	case name == class.ID && s.view.Status == store.RunRunning:
-		return nil, exit.Usagef("%s: run %s is still running, so numbers of classes can change; name it %s", verb, s.run.ID, class.Exact.Short())
+		return nil, exit.Usagef("%s: run %s has no class %q; `%s review %s` prints the classes", verb, s.Run.ID, name, cmdline.Program, s.Run.ID)
+	case name == class.ID && s.View.Status == store.RunRunning:
+		return nil, exit.Usagef("%s: run %s is still running, so numbers of classes can change; name it %s", verb, s.Run.ID, class.Exact.Short())
 	}
 	return class, nil
 }
 
 // requestOf is the verdict that a command line asks for.
-func requestOf(c *cli.Context, s *selection, v task.Verdict) verdict.Request {
+func requestOf(c *cli.Context, s *selection.Selection, v task.Verdict) verdict.Request {
 	req := verdict.Request{Verdict: v, Reason: c.String("reason"), Files: c.StringSlice("file")}
-	req.Picked = !s.chosen.Empty()
-	for _, a := range s.named {
+	req.Picked = !s.Chosen.Empty()
+	for _, a := range s.Named {
 		req.Only = append(req.Only, a.ID)
 	}
 	return req

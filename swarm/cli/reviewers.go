@@ -11,14 +11,14 @@ import (
 // newReviews has the patches of a run reviewed; nil where it has no reviews.
 func (b *bench) newReviews(e *engine.Engine, r driveRequest) (*reviewer.Reviews, error) {
 	return reviewer.New(reviewer.Request{
-		Engine: e, Config: r.config, Kinds: cmdline.Kinds(b.Env).ByName(), Run: b.run, Repo: b.Repo, Frozen: b.frozen, Prior: r.prior, Warn: b.deps.Warn,
+		Engine: e, Config: r.config, Kinds: cmdline.Kinds(b.Env).ByName(), Run: b.Run, Repo: b.Repo, Frozen: b.Frozen, Prior: r.prior, Warn: b.Deps.Warn,
 	})
 }
 
 // newSubjects has a model name the commits of a run; nil where it names none.
 func (b *bench) newSubjects(c engine.Config) engine.Subjects {
 	return reviewer.NewNamer(reviewer.NamerRequest{
-		Config: c, Kinds: cmdline.Kinds(b.Env).ByName(), Base: b.owner.View().Identity.Base, Run: b.run, Frozen: b.frozen,
+		Config: c, Kinds: cmdline.Kinds(b.Env).ByName(), Base: b.Owner.View().Identity.Base, Run: b.Run, Frozen: b.Frozen,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/store"
 )
@@ -15,8 +16,8 @@ func (p *place) reviewRequest(v *store.View) collect.Request {
 }
 
 // reviewOfRun is the review of the run of a selection.
-func (p *place) reviewOfRun(ctx context.Context, s *selection) (*collect.Review, error) {
-	r, err := collect.Run(ctx, p.reviewRequest(s.view))
+func (p *place) reviewOfRun(ctx context.Context, s *selection.Selection) (*collect.Review, error) {
+	r, err := collect.Run(ctx, p.reviewRequest(s.View))
 	return r, refusedMarks(err)
 }
 

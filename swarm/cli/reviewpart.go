@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
@@ -18,21 +19,21 @@ import (
 
 // partAction makes a patch of its own from the accepted edits of each agent that
 // is named.
-func (p *place) partAction(c *cli.Context, s *selection) error {
+func (p *place) partAction(c *cli.Context, s *selection.Selection) error {
 	if err := p.Personal("making patches"); err != nil {
 		return err
 	}
 	var err error
-	if s.view, err = s.run.View(); err != nil { // with the verdicts of this command
+	if s.View, err = s.Run.View(); err != nil { // with the verdicts of this command
 		return err
 	}
 	r, err := p.reviewOfRun(c.Context, s)
 	if err != nil {
 		return err
 	}
-	for _, named := range distinct(s.named) {
-		a := s.view.Agent(named.ID)
-		if patchOf(a) == nil {
+	for _, named := range distinct(s.Named) {
+		a := s.View.Agent(named.ID)
+		if a.Patch() == nil {
 			return exit.Usagef("accept: %s", lander.NoPatch(a))
 		}
 		edits, taken, err := r.Part(a.ID)
@@ -40,13 +41,13 @@ func (p *place) partAction(c *cli.Context, s *selection) error {
 			return exit.Usagef("accept: %v", err)
 		}
 		name, err := collect.KeepPart(c.Context, collect.PartRequest{
-			Repo: p.Repo, Run: s.run, Agent: a, Edits: edits, Taken: taken,
+			Repo: p.Repo, Run: s.Run, Agent: a, Edits: edits, Taken: taken,
 		})
 		if err != nil {
 			return partRefused(err)
 		}
-		fmt.Fprintf(p.Env.Stdout, "%s/%s: a patch of %d of the %d edits of %s; no check has run on it\n", s.run.ID, name, len(taken), len(edits), a.ID)
-		fmt.Fprintf(p.Env.Stdout, "merge it with: %s merge %s/%s --verify COMMAND\n", p.Env.Calls, s.run.ID, name)
+		fmt.Fprintf(p.Env.Stdout, "%s/%s: a patch of %d of the %d edits of %s; no check has run on it\n", s.Run.ID, name, len(taken), len(edits), a.ID)
+		fmt.Fprintf(p.Env.Stdout, "merge it with: %s merge %s/%s --verify COMMAND\n", p.Env.Calls, s.Run.ID, name)
 	}
 	return nil
 }
@@ -60,14 +61,14 @@ func partRefused(err error) error {
 }
 
 // refuseRejected refuses parts with an edit that a person rejected since.
-func (p *place) refuseRejected(ctx context.Context, verb string, s *selection, works []*store.Agent) error {
-	part, err := collect.FindRejected(ctx, p.reviewRequest(s.view), works)
+func (p *place) refuseRejected(ctx context.Context, verb string, s *selection.Selection, works []*store.Agent) error {
+	part, err := collect.FindRejected(ctx, p.reviewRequest(s.View), works)
 	if err != nil || part == nil {
 		return refusedMarks(err)
 	}
 	a := part.Agent
 	return &exit.UsageError{
 		Text:   fmt.Sprintf("%s: %s holds an edit that was rejected: %s", verb, patch.CopyName(a.ID, a.Copy), termtext.Line(part.Edit.Place().String())),
-		Advice: fmt.Sprintf("accept that edit again, or make a new part with `%s accept %s/%s --part`", p.Env.Calls, s.run.ID, a.ID),
+		Advice: fmt.Sprintf("accept that edit again, or make a new part with `%s accept %s/%s --part`", p.Env.Calls, s.Run.ID, a.ID),
 	}
 }

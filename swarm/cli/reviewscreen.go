@@ -17,6 +17,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/review"
@@ -31,7 +32,7 @@ import (
 // reviewDesk records the choices of a person who reviews a run.
 type reviewDesk struct {
 	*typing
-	s *selection
+	s *selection.Selection
 
 	mu    sync.Mutex // guards what follows; held while a choice is recorded
 	r     *collect.Review
@@ -49,12 +50,12 @@ type editName struct {
 
 // reviewAsked reviews a run with a person: on the whole terminal, or with --plain
 // in questions and answers.
-func (p *place) reviewAsked(c *cli.Context, env cmdline.Env, s *selection) error {
+func (p *place) reviewAsked(c *cli.Context, env cmdline.Env, s *selection.Selection) error {
 	r, err := p.reviewOfRun(c.Context, s)
 	if err != nil {
 		return err
 	}
-	if err := r.FindLeftovers(c.Context, p.reviewRequest(s.view)); c.Context.Err() != nil {
+	if err := r.FindLeftovers(c.Context, p.reviewRequest(s.View)); c.Context.Err() != nil {
 		return context.Cause(c.Context)
 	} else if err != nil {
 		fmt.Fprintf(p.Env.Stderr, "%s: places that still have removed words are not known: %s\n", cmdline.Program, termtext.Line(err.Error()))
@@ -74,7 +75,7 @@ func (p *place) reviewAsked(c *cli.Context, env cmdline.Env, s *selection) error
 	}
 	term := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
 	screen := reviewing.New(reviewing.Request{Book: book, Desk: d, Color: term.Color})
-	return p.present(d.ctx, tui.Program{Screen: screen, Color: term.Color, Title: cmdline.Program + " review " + s.run.ID})
+	return p.present(d.ctx, tui.Program{Screen: screen, Color: term.Color, Title: cmdline.Program + " review " + s.Run.ID})
 }
 
 // index finds the edits of the present review by their names.
@@ -90,9 +91,9 @@ func (d *reviewDesk) index() {
 // book is the review as views show it.
 func (d *reviewDesk) book() *reviewing.Book {
 	d.index()
-	b := &reviewing.Book{Run: d.s.run.ID}
+	b := &reviewing.Book{Run: d.s.Run.ID}
 	text := &reviewText{Review: d.r, s: d.s, stderr: io.Discard}
-	for _, c := range d.r.ClassesOf(d.s.agents()) {
+	for _, c := range d.r.ClassesOf(d.s.Agents()) {
 		shown := &reviewing.Class{ID: c.ID, Head: classHead(c), Weight: c.Weight, Changed: c.Changed}
 		d.class[shown] = c.Exact
 		var about bytes.Buffer
@@ -142,14 +143,14 @@ func (d *reviewDesk) Decide(ctx context.Context, choice reviewing.Choice) (revie
 	if err := d.place.Personal("reviewing"); err != nil {
 		return reviewing.Outcome{}, err
 	}
-	view, err := d.s.run.View()
+	view, err := d.s.Run.View()
 	if err != nil {
 		return reviewing.Outcome{}, err
 	}
 	if view.Died {
 		return reviewing.Outcome{}, fmt.Errorf("the process of run %s died; %s gc puts the run in order", view.Identity.Run, cmdline.Program)
 	}
-	d.s.view = view
+	d.s.View = view
 	if choice.Verdict == "" {
 		return d.remark(choice)
 	}
@@ -211,16 +212,16 @@ func (d *reviewDesk) remark(choice reviewing.Choice) (reviewing.Outcome, error) 
 	if err != nil {
 		return reviewing.Outcome{}, err
 	}
-	made.ID = d.s.view.Agent(made.Agent).NextRemark()
+	made.ID = d.s.View.Agent(made.Agent).NextRemark()
 	return reviewing.Outcome{Said: fmt.Sprintf("remark %d on %s; S sends it", made.ID, made.Agent)},
 		d.place.mark(d.cli, d.s, engine.ReviewRequest{Remarks: []event.Remarked{made}})
 }
 
-func (d *reviewDesk) address(e *reviewing.Edit) string { return d.s.run.ID + "/" + string(e.Patch) }
+func (d *reviewDesk) address(e *reviewing.Edit) string { return d.s.Run.ID + "/" + string(e.Patch) }
 
 // Send has agents tried again with the remarks that were not sent.
 func (d *reviewDesk) Send(ctx context.Context) (string, error) {
-	said, err := d.inFront(ctx, "retry", d.s.run.ID, "--remarks")
+	said, err := d.inFront(ctx, "retry", d.s.Run.ID, "--remarks")
 	if err == nil && said == "" {
 		said = "the remarks are sent; leave and review again once the agents have ended"
 	}

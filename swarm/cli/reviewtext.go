@@ -11,6 +11,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/review/mark"
@@ -24,7 +25,7 @@ const reviewWidth = 80
 // reviewText prints a review for people.
 type reviewText struct {
 	*collect.Review
-	s      *selection
+	s      *selection.Selection
 	term   terminal.Output
 	brief  bool            // neither members nor marks
 	all    bool            // nothing is left out for its length
@@ -52,7 +53,7 @@ func (t *reviewText) most(bound int) int {
 // more says that something was left out for its length.
 func (t *reviewText) more(w io.Writer, indent string, n int, one, many string) {
 	if n > 0 {
-		fmt.Fprintf(w, "%s… and %s; %s review %s --all\n", indent, termtext.Count(n, one, many), cmdline.Program, t.s.run.ID)
+		fmt.Fprintf(w, "%s… and %s; %s review %s --all\n", indent, termtext.Count(n, one, many), cmdline.Program, t.s.Run.ID)
 	}
 }
 
@@ -62,7 +63,7 @@ func (t *reviewText) print(w io.Writer) error {
 	}
 	classes := t.named
 	if classes == nil {
-		classes = t.ClassesOf(t.s.agents())
+		classes = t.ClassesOf(t.s.Agents())
 	}
 	if len(classes) == 0 {
 		fmt.Fprintln(t.stderr, noneChanged(t.s))
@@ -96,14 +97,14 @@ func (t *reviewText) print(w io.Writer) error {
 
 // summary is the first line: how much there is, and how much is to be read.
 func (t *reviewText) summary(w io.Writer) {
-	text := fmt.Sprintf("run %s: %s, %s, %s changed; %s to read", t.s.run.ID, termtext.Count(t.Patches, "patch", "patches"),
+	text := fmt.Sprintf("run %s: %s, %s, %s changed; %s to read", t.s.Run.ID, termtext.Count(t.Patches, "patch", "patches"),
 		termtext.Count(t.Edits, "edit", "edits"), termtext.Count(t.Lines, "line", "lines"), termtext.Count(t.ToRead, "line", "lines"))
 	p := t.Progress()
 	if p.LinesLeft < t.ToRead {
 		text += fmt.Sprintf(", %s left", termtext.Number(p.LinesLeft))
 	}
 	t.wrapped(w, "", text)
-	if p.EditsDone > 0 || len(t.s.named) == 0 && p.LinesLeft > 0 {
+	if p.EditsDone > 0 || len(t.s.Named) == 0 && p.LinesLeft > 0 {
 		text := fmt.Sprintf("done: %s of %s, %d %% of the edits, %s of %s", termtext.Number(p.ClassesDone), termtext.Count(p.Classes, "class", "classes"),
 			100*p.EditsDone/max(1, p.Edits), termtext.Number(p.PatchesDone), termtext.Count(p.Patches, "patch", "patches"))
 		if p.MinutesLeft > 0 {
@@ -116,7 +117,7 @@ func (t *reviewText) summary(w io.Writer) {
 
 // outdated are the verdicts and remarks on edits that patches no longer have.
 func (t *reviewText) outdated(w io.Writer) {
-	for _, a := range t.s.agents() {
+	for _, a := range t.s.Agents() {
 		if outdated := t.Outdated(a.ID); len(outdated) > 0 {
 			t.wrapped(w, "", fmt.Sprintf("%s: %s on edits that its patch no longer has", a.ID, termtext.Count(len(outdated), "verdict", "verdicts")))
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/review/mark"
@@ -33,7 +34,7 @@ func TestReviewIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &collect.Review{Review: verdict.New(verdict.Input{Rules: rules, Works: []verdict.Work{{ID: "a1", Attempt: 1, Files: files}}})}
-	s := &selection{run: &store.Run{ID: "k3x9q2"}, view: &store.View{Agents: []*store.Agent{{ID: "a1"}}}}
+	s := &selection.Selection{Run: &store.Run{ID: "k3x9q2"}, View: &store.View{Agents: []*store.Agent{{ID: "a1"}}}}
 	for _, all := range []bool{false, true} {
 		var out strings.Builder
 		if err := (&reviewText{Review: r, s: s, all: all, stderr: io.Discard}).print(&out); err != nil {

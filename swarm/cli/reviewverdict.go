@@ -11,6 +11,8 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
@@ -34,12 +36,12 @@ func spreads(c *cli.Context) bool {
 }
 
 // spreadAction applies a verdict to the edits of classes or files.
-func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error {
+func spreadAction(c *cli.Context, p *place, s *selection.Selection, v task.Verdict) error {
 	name := c.Command.Name
 	if len(c.StringSlice("hunk")) > 0 && len(c.StringSlice("class"))+len(c.StringSlice("file")) > 0 {
 		return exit.Usagef("%s: --hunk excludes --class and --file", name)
 	}
-	if err := s.nonePicked(name); err != nil {
+	if err := s.NonePicked(name); err != nil {
 		return err
 	}
 	r, err := p.reviewOfRun(c.Context, s)
@@ -86,22 +88,22 @@ func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error 
 }
 
 // sayParts says how the accepted edits of a patch are merged without the others.
-func (p *place) sayParts(s *selection, v task.Verdict, spread *verdict.Spread) error {
+func (p *place) sayParts(s *selection.Selection, v task.Verdict, spread *verdict.Spread) error {
 	if v != task.Accepted || len(spread.Partly) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(p.Env.Stdout, "to merge only the accepted edits of a patch: %s accept %s/%s --part\n", p.Env.Calls, s.run.ID, spread.Partly[0])
+	_, err := fmt.Fprintf(p.Env.Stdout, "to merge only the accepted edits of a patch: %s accept %s/%s --part\n", p.Env.Calls, s.Run.ID, spread.Partly[0])
 	return err
 }
 
 // nothingCovered says why a verdict covers no edit.
-func nothingCovered(verb string, s *selection, spread *verdict.Spread, files []string) error {
+func nothingCovered(verb string, s *selection.Selection, spread *verdict.Spread, files []string) error {
 	reasons := leftOut(spread)
 	switch {
 	case len(reasons) == 0 && len(files) > 0:
-		return exit.Usagef("%s: run %s has no such edit of the agents that are named in %s", verb, s.run.ID, termtext.Line(termtext.List(files, 5)))
+		return exit.Usagef("%s: run %s has no such edit of the agents that are named in %s", verb, s.Run.ID, termtext.Line(termtext.List(files, 5)))
 	case len(reasons) == 0:
-		return exit.Usagef("%s: run %s has no such edit of the agents that are named", verb, s.run.ID)
+		return exit.Usagef("%s: run %s has no such edit of the agents that are named", verb, s.Run.ID)
 	}
 	text := fmt.Sprintf("%s: no edit is left: %s", verb, strings.Join(reasons, "; "))
 	if len(spread.LeftOut[verdict.Marked]) == 0 {
@@ -129,10 +131,10 @@ func leftOut(spread *verdict.Spread) []string {
 }
 
 // printSpread tells the effect of a verdict on edits.
-func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread) error {
+func (p *place) printSpread(s *selection.Selection, v task.Verdict, spread *verdict.Spread) error {
 	w := p.Env.Stdout
 	if spread.Covered > 0 {
-		fmt.Fprintf(w, "%s: %s %s, in %s\n", s.run.ID, termtext.Count(spread.Covered, "edit", "edits"), v, termtext.Count(len(spread.Edits), "patch", "patches"))
+		fmt.Fprintf(w, "%s: %s %s, in %s\n", s.Run.ID, termtext.Count(spread.Covered, "edit", "edits"), v, termtext.Count(len(spread.Edits), "patch", "patches"))
 	}
 	var whole []string
 	for _, m := range spread.Patches {
@@ -147,7 +149,7 @@ func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread
 	for _, text := range leftOut(spread) {
 		fmt.Fprintf(w, "left out: %s\n", text)
 	}
-	view, err := s.run.View()
+	view, err := s.Run.View()
 	if err != nil {
 		return err
 	}
@@ -161,10 +163,10 @@ func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread
 
 // wholeEdits are verdicts on all edits of the patches that are marked, and the
 // patches that could not be read.
-func (p *place) wholeEdits(ctx context.Context, s *selection, marks []event.Reviewed) ([]event.EditsReviewed, []verdict.Unread, error) {
+func (p *place) wholeEdits(ctx context.Context, s *selection.Selection, marks []event.Reviewed) ([]event.EditsReviewed, []verdict.Unread, error) {
 	return verdict.WholeEdits(ctx, marks, func(ctx context.Context, id task.ID) ([]review.File, error) {
-		a := s.view.Agent(id)
-		return p.patches().Files(ctx, a, patchOf(a))
+		a := s.View.Agent(id)
+		return session.Patches(&p.Place).Files(ctx, a, a.Patch())
 	})
 }
 

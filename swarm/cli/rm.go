@@ -9,6 +9,8 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 )
@@ -56,7 +58,7 @@ func rmAction(c *cli.Context, env cmdline.Env) error {
 			return exit.Usagef("rm: --undo and --force exclude each other")
 		}
 	}
-	addresses, err := addressArguments(c, env, least, -1)
+	addresses, err := selection.AddressArguments(c, env, least, -1)
 	if err != nil {
 		return err
 	}
@@ -73,7 +75,7 @@ func rmAction(c *cli.Context, env cmdline.Env) error {
 	if undo {
 		return p.bringBack(c, addresses)
 	}
-	keep, err := p.retention()
+	keep, err := session.Retention(&p.Place)
 	if err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 	if a.Agent != "" {
 		return nil, exit.Usagef("rm: takes runs, and %q is an agent", address)
 	}
-	v, err := p.settle(c.Context, a.Run)
+	v, err := session.View(c.Context, &p.Place, a.Run)
 	switch {
 	case err != nil && c.Bool("force") && !a.Run.Live():
 		return a.Run, nil

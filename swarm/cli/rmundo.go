@@ -9,6 +9,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 )
@@ -29,7 +30,7 @@ func (p *place) bringBack(c *cli.Context, names []string) error {
 	slices.SortStableFunc(trashed, func(a, b store.Trashed) int { return a.Time.Compare(b.Time) })
 	o := restoredObject{Schema: "swarm.restored/1", Restored: []string{}}
 	if len(trashed) == 0 && len(names) == 0 {
-		return &noWorkError{text: "rm: no removed run is in the trash", object: o}
+		return &selection.NoWorkError{Text: "rm: no removed run is in the trash", Object: o}
 	}
 	// All are looked for before the first comes back.
 	var chosen []store.Trashed

@@ -22,7 +22,7 @@ func (b *bench) watchDisk(ctx context.Context, c engine.Config, agents diskwatch
 	}
 	w := &diskwatch.Watch{
 		Dirs: diskwatch.Folders(b.State.Dir, temp, b.Repo.CommonDir), MaxSize: c.MaxSize,
-		Agents: agents, Warn: b.deps.Warn,
+		Agents: agents, Warn: b.Deps.Warn,
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup

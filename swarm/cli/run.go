@@ -167,11 +167,11 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 	if err := b.startHook(c.Context, pl.config, true); err != nil {
 		return err
 	}
-	if err := report.say(b.run.ID, nil); err != nil {
-		return errors.Join(err, b.owner.Close())
+	if err := report.say(b.Run.ID, nil); err != nil {
+		return errors.Join(err, b.Owner.Close())
 	}
 	if env.Began != nil {
-		env.Began(b.run)
+		env.Began(b.Run)
 	}
 	end, err := b.drive(c.Context, driveRequest{
 		calls: pl.calls, script: pl.script, base: pl.base, config: pl.config, timeout: pl.runTimeout,
@@ -272,10 +272,10 @@ func (p *place) begin(ctx context.Context, pl *plan) (*bench, error) {
 	err = p.pin(ctx, run, pl)
 	var b *bench
 	if err == nil {
-		b, err = p.bench(ctx, run, owner)
+		b, err = openBench(ctx, &p.Place, run, owner)
 	}
 	if err == nil {
-		err = b.bringAlong(ctx)
+		err = b.BringAlong(ctx)
 	}
 	if err != nil {
 		// No agent has run yet, so nobody would want to see or resume it.

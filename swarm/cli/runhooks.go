@@ -20,8 +20,8 @@ import (
 // runHooks are the commands of [hooks] for this run.
 func (b *bench) runHooks(c engine.Config) *runhook.Hooks {
 	return &runhook.Hooks{
-		Config: c, Run: b.run, Base: b.owner.View().Identity.Base.Commit, Dir: b.Root(), Repository: cmdline.Readable(b.Root()),
-		Launcher: isolation.Launcher(b.deps.Launcher.Binary, box.None), Environ: ownEnviron(b.Env.Environ), Complaint: lastWords,
+		Config: c, Run: b.Run, Base: b.Owner.View().Identity.Base.Commit, Dir: b.Root(), Repository: cmdline.Readable(b.Root()),
+		Launcher: isolation.Launcher(b.Deps.Launcher.Binary, box.None), Environ: ownEnviron(b.Env.Environ), Complaint: lastWords,
 	}
 }
 
@@ -30,7 +30,7 @@ func (b *bench) runHooks(c engine.Config) *runhook.Hooks {
 func (b *bench) startHook(ctx context.Context, c engine.Config, fresh bool) error {
 	note, refused := b.runHooks(c).StartRun(ctx)
 	if note != "" {
-		b.deps.Warn(string(hook.RunStart) + ": " + termtext.Line(note))
+		b.Deps.Warn(string(hook.RunStart) + ": " + termtext.Line(note))
 	}
 	if refused == nil {
 		return nil
@@ -41,12 +41,12 @@ func (b *bench) startHook(ctx context.Context, c engine.Config, fresh bool) erro
 		}
 		refused = &exit.Error{Code: exit.Approval, Err: hooked}
 	}
-	err := errors.Join(b.trees.Close(), b.owner.Close())
+	err := errors.Join(b.Trees.Close(), b.Owner.Close())
 	if fresh {
-		_, removing := b.run.Remove(context.WithoutCancel(ctx))
+		_, removing := b.Run.Remove(context.WithoutCancel(ctx))
 		err = errors.Join(err, removing)
 		// It holds nothing yet.
-		_ = os.Remove(b.run.State().Trees(b.run.ID))
+		_ = os.Remove(b.Run.State().Trees(b.Run.ID))
 	}
 	return errors.Join(refused, err)
 }
@@ -57,8 +57,8 @@ func (b *bench) endHook(ctx context.Context, c engine.Config, v *store.View) {
 	note, err := b.runHooks(c).EndRun(ctx, v)
 	switch {
 	case err != nil:
-		b.deps.Warn(fmt.Sprintf("%s: %v", hook.RunEnd, err))
+		b.Deps.Warn(fmt.Sprintf("%s: %v", hook.RunEnd, err))
 	case note != "":
-		b.deps.Warn(string(hook.RunEnd) + ": " + termtext.Line(note))
+		b.Deps.Warn(string(hook.RunEnd) + ": " + termtext.Line(note))
 	}
 }

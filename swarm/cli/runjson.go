@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentswarm/roles"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
@@ -193,7 +194,7 @@ func newRunObject(v *store.View, now time.Time) runObject {
 		Agents: make([]agentObject, 0, len(v.Agents)), Recovery: newRecoveryObject(v),
 	}
 	// One that cannot be read is told of by whatever goes by it.
-	config, _ := engineConfig(v)
+	config, _ := session.EngineConfig(v)
 	for _, a := range v.Agents {
 		o.Agents = append(o.Agents, newAgentObject(config, v, a, now))
 	}
@@ -273,7 +274,7 @@ func (o runObject) only(named []*store.Agent) runObject {
 func newLandingObject(v *store.View) *landingObject {
 	for i := len(v.Landings) - 1; i >= 0; i-- {
 		l := v.Landings[i]
-		if l.Verb != verbMerge || l.Outcome == nil || !l.Outcome.OK {
+		if l.Verb != session.VerbMerge || l.Outcome == nil || !l.Outcome.OK {
 			continue
 		}
 		o := &landingObject{

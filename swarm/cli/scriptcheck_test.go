@@ -26,7 +26,7 @@ func (s *stage) checkOn(commit, name string, ms int64) (*script.CheckResult, err
 // spaces are the workspaces of the run.
 func (s *stage) spaces() []string {
 	s.Helper()
-	entries, err := os.ReadDir(s.bench.trees.Dir)
+	entries, err := os.ReadDir(s.bench.Trees.Dir)
 	s.ok(err)
 	var names []string
 	for _, e := range entries {
@@ -75,7 +75,7 @@ func TestScriptCheck(t *testing.T) {
 	if got := s.git("status", "--porcelain"); got != "" {
 		t.Errorf("the checkout is changed: %s", got)
 	}
-	if left, err := os.ReadDir(filepath.Join(s.bench.run.Dir, "script")); err != nil || len(left) != 1 { // what is read by
+	if left, err := os.ReadDir(filepath.Join(s.bench.Run.Dir, "script")); err != nil || len(left) != 1 { // what is read by
 		t.Errorf("the folder of the tools holds %v, %v", left, err)
 	}
 }
@@ -101,7 +101,7 @@ func TestScriptCheckRefuses(t *testing.T) {
 		{map[string]string{"unit": "true"}, script.Check{Name: "unit", MS: -1}, script.CodeOption, `check: timeout is -1; want milliseconds, or 0 for none`},
 	} {
 		s.use(engine.Config{Checks: tt.checks, Verify: "true"})
-		s.bench.sandbox.Settings.Sandbox = isolation.SandboxOff
+		s.bench.Sandbox.Settings.Sandbox = isolation.SandboxOff
 		_, err := s.tools.Check(t.Context(), workflow.CheckRequest{Check: &tt.give, Commit: string(s.base)})
 		scriptRefusal(t, err, tt.code, tt.want)
 	}
@@ -118,8 +118,8 @@ func TestScriptCheckOwnCommand(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
 	s.use(engine.Config{})
-	if !s.bench.sandbox.Walled() {
-		t.Skip("there are no walls here: " + cmdline.OneLine(s.bench.sandbox.Why))
+	if !s.bench.Sandbox.Walled() {
+		t.Skip("there are no walls here: " + cmdline.OneLine(s.bench.Sandbox.Why))
 	}
 	ran := filepath.Join(s.home, "ran")
 	got, err := s.tools.Check(t.Context(), workflow.CheckRequest{
@@ -189,8 +189,8 @@ func TestScriptCheckCores(t *testing.T) {
 	s.ok(os.Mkdir(shared, 0o700))
 	lock := filepath.Join(shared, "lock")
 	s.use(engine.Config{Checks: map[string]string{"alone": fmt.Sprintf("mkdir %s || exit 9; sleep 0.1; rmdir %s", lock, lock)}})
-	s.bench.sandbox.Settings.Write = []string{shared}
-	s.bench.deps.Cores = 1
+	s.bench.Sandbox.Settings.Write = []string{shared}
+	s.bench.Deps.Cores = 1
 	s.ok(s.tools.Close())
 	s.openTools()
 	var all sync.WaitGroup
@@ -225,7 +225,7 @@ func TestScriptCheckStray(t *testing.T) {
 		t.Fatalf("workspaces = %v, want one of a check", left)
 	}
 	s.again()
-	s.ok(engine.Recover(t.Context(), s.bench.deps, s.config, s.bench.owner.View()))
+	s.ok(engine.Recover(t.Context(), s.bench.Deps, s.config, s.bench.Owner.View()))
 	if left := s.spaces(); len(left) > 0 {
 		t.Errorf("workspaces are left: %v", left)
 	}

@@ -27,7 +27,7 @@ func (s *stage) land(key string, l script.Land, patches ...workflow.Patch) (*scr
 // landings are what the journal says of landings: id, key and outcome.
 func (s *stage) landings() string {
 	s.Helper()
-	records, err := s.bench.run.Records()
+	records, err := s.bench.Run.Records()
 	s.ok(err)
 	var all []string
 	for _, l := range store.Fold(store.Identity{}, records).Landings {
@@ -66,7 +66,7 @@ func TestScriptLand(t *testing.T) {
 		t.Errorf("Land = %+v, want %+v", got, want)
 	}
 	log := s.git("log", "--format=%s by %an, landed by %cn%n%(trailers:separator=%x2C,unfold=true)", string(s.base)+"..main")
-	run := s.bench.run.ID
+	run := s.bench.Run.ID
 	const with = ",Co-authored-by: command <command@swarm.localhost>"
 	if wantLog := "does a1 by Ada, landed by Ada\nSwarm-Run: " + run + ",Swarm-Agent: a1,Swarm-Base: " + string(s.base) + with +
 		"\ndoes a2 by Ada, landed by Ada\nSwarm-Run: " + run + ",Swarm-Agent: a2,Swarm-Base: " + string(s.base) + with; log != wantLog {
@@ -78,7 +78,7 @@ func TestScriptLand(t *testing.T) {
 	if got := s.landings(); got != "1 k true [a2 a1]" {
 		t.Errorf("landings = %s", got)
 	}
-	if a := s.bench.owner.View().Agent("a1"); len(a.Landings) != 1 {
+	if a := s.bench.Owner.View().Agent("a1"); len(a.Landings) != 1 {
 		t.Error("the agent does not know that its patch landed")
 	}
 }
@@ -118,12 +118,12 @@ func TestScriptLandNot(t *testing.T) {
 		{name: "a check that fails", who: []int{0}, give: script.Land{Verify: "bad"}, reason: "check bad failed: exit status 3", want: script.Landing{Verified: &no}},
 		{name: "a branch that moves meanwhile", who: []int{0}, give: script.Land{Verify: "move", Into: "side"}, reason: "refs/heads/side moved underneath", want: script.Landing{Ref: "refs/heads/side", Verified: new(true)},
 			stand: func(s *stage) {
-				s.bench.sandbox.Settings.Sandbox, s.bench.sandbox.Backend = isolation.SandboxOff, worktree.Linked
+				s.bench.Sandbox.Settings.Sandbox, s.bench.Sandbox.Backend = isolation.SandboxOff, worktree.Linked
 			}},
 		{
 			name: "rejected", who: []int{2, 0}, reason: "a1 was rejected: too long",
 			stand: func(s *stage) {
-				_, err := s.bench.owner.Append(&event.Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Rejected, Reason: "too long"})
+				_, err := s.bench.Owner.Append(&event.Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Rejected, Reason: "too long"})
 				s.ok(err)
 			},
 		},
@@ -177,7 +177,7 @@ func TestScriptLandNot(t *testing.T) {
 			if after := s.git("rev-parse", "main"); after != before {
 				t.Errorf("main moved from %s to %s", before, after)
 			}
-			if v := s.bench.owner.View(); len(v.Landings) > 1 || len(v.Landings) == 1 && v.Landings[0].Stands() {
+			if v := s.bench.Owner.View(); len(v.Landings) > 1 || len(v.Landings) == 1 && v.Landings[0].Stands() {
 				t.Errorf("landings = %s, want none that stands", s.landings())
 			}
 			if left := s.spaces(); len(left) > 0 {
@@ -243,7 +243,7 @@ func TestScriptLandOfAgents(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
 	one := s.patch("a1", string(s.base), "a", "one\n")
-	s.getenv["SWARM_RUN"], s.getenv["SWARM_AGENT"] = s.bench.run.ID, "a1"
+	s.getenv["SWARM_RUN"], s.getenv["SWARM_AGENT"] = s.bench.Run.ID, "a1"
 	_, err := s.land("k", script.Land{}, one)
 	scriptRefusal(t, err, script.CodePolicy, "land: landing is for people: SWARM_AGENT is set, so this is an agent")
 	if at := s.git("rev-parse", "main"); at != string(s.base) {
@@ -321,9 +321,9 @@ func TestScriptLandKeys(t *testing.T) {
 		t.Errorf("Land of another key = %+v, %v", other, err)
 	}
 	s.git("reset", "-q", "--hard", first.Commit)
-	b, err := s.place.bench(t.Context(), s.bench.run, s.owned())
+	b, err := openBench(t.Context(), &s.place.Place, s.bench.Run, s.owned())
 	s.ok(err)
-	_, err = b.lander().Undo(t.Context(), 0)
+	_, err = b.Lander().Undo(t.Context(), 0)
 	s.ok(err)
 	if anew, err := s.land("k", script.Land{}, one); err != nil || !anew.Landed || s.file("a") != "one\n" {
 		t.Errorf("Land after an undo = %+v, %v, want it anew", anew, err)
@@ -337,5 +337,5 @@ func TestScriptLandKeys(t *testing.T) {
 func (s *stage) owned() *store.Owner {
 	s.Helper()
 	s.again()
-	return s.bench.owner
+	return s.bench.Owner
 }

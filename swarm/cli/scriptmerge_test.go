@@ -123,7 +123,7 @@ func TestScriptMergeAgain(t *testing.T) {
 	}}
 	first, err := s.tools.Merge(t.Context(), r)
 	s.ok(err)
-	ref := "refs/swarm/" + s.bench.run.ID + "/merged/" + first.Tree
+	ref := "refs/swarm/" + s.bench.Run.ID + "/merged/" + first.Tree
 	if at := s.git("--git-dir", s.place.Repo.RefsDir(), "rev-parse", "--verify", ref); at != first.Tree {
 		t.Errorf("%s is at %s, want %s", ref, at, first.Tree)
 	}
@@ -136,7 +136,7 @@ func TestScriptMergeAgain(t *testing.T) {
 			t.Errorf("Merge = %+v, %v, want tree %s again", again, err, first.Tree)
 		}
 	}
-	if refs := s.git("--git-dir", s.place.Repo.RefsDir(), "for-each-ref", "--format=%(refname)", "refs/swarm/"+s.bench.run.ID+"/merged/"); refs != ref {
+	if refs := s.git("--git-dir", s.place.Repo.RefsDir(), "for-each-ref", "--format=%(refname)", "refs/swarm/"+s.bench.Run.ID+"/merged/"); refs != ref {
 		t.Errorf("refs = %s, want %s alone", refs, ref)
 	}
 	// What is merged is a base of further patches, which merge onto it.
@@ -145,7 +145,7 @@ func TestScriptMergeAgain(t *testing.T) {
 	if err != nil || s.show(more.Tree, "b") != "2" || s.show(more.Tree, "c") != "1" {
 		t.Errorf("Merge onto a merged tree = %+v, %v", more, err)
 	}
-	left, err := os.ReadDir(filepath.Join(s.bench.run.Dir, "script"))
+	left, err := os.ReadDir(filepath.Join(s.bench.Run.Dir, "script"))
 	s.ok(err)
 	if len(left) != 1 { // what is read by
 		t.Errorf("the folder of the tools holds %v", left)

@@ -177,7 +177,7 @@ func (s *stage) open(base string, config engine.Config) {
 	s.git("update-ref", captureref.Base(run.ID), base)
 	s.own(run, owner)
 	s.Cleanup(func() {
-		if err := errors.Join(s.tools.Close(), s.bench.owner.Close()); err != nil {
+		if err := errors.Join(s.tools.Close(), s.bench.Owner.Close()); err != nil {
 			s.Error(err)
 		}
 	})
@@ -186,7 +186,7 @@ func (s *stage) open(base string, config engine.Config) {
 func (s *stage) own(run *store.Run, owner *store.Owner) {
 	s.Helper()
 	var err error
-	s.bench, err = s.place.bench(s.Context(), run, owner)
+	s.bench, err = openBench(s.Context(), &s.place.Place, run, owner)
 	s.ok(err)
 	s.openTools()
 }
@@ -203,8 +203,8 @@ func (s *stage) openTools() {
 // again gives the run up and owns it anew, as a resume would.
 func (s *stage) again() {
 	s.Helper()
-	run := s.bench.run
-	s.ok(s.tools.Close(), s.bench.owner.Close())
+	run := s.bench.Run
+	s.ok(s.tools.Close(), s.bench.Owner.Close())
 	s.at(nil)
 	owner, err := run.Own(s.Context())
 	s.ok(err)
@@ -231,10 +231,10 @@ func (s *stage) patch(id task.ID, parent string, files ...string) workflow.Patch
 	// Agents that do the same make different commits, as their times differ.
 	commit := s.git("commit-tree", "-p", parent, "-m", string(id), s.commitOn(parent, files...)+"^{tree}")
 	p := &task.Patch{
-		Ref: captureref.Attempt(s.bench.run.ID, id, 1), Commit: commit, Base: parent, File: "the patch file", Files: len(files) / 2,
+		Ref: captureref.Attempt(s.bench.Run.ID, id, 1), Commit: commit, Base: parent, File: "the patch file", Files: len(files) / 2,
 	}
 	s.git("update-ref", p.Ref, commit)
-	_, err := s.bench.owner.AppendAll([]event.Event{
+	_, err := s.bench.Owner.AppendAll([]event.Event{
 		&event.Called{Agent: id, Call: &task.Call{Key: string(id), Label: "does " + string(id), Input: &task.TypedAgentInput{Prompt: "p"}}},
 		&event.Leased{Agent: id, Attempt: 1, Dir: "gone", Base: parent},
 		&event.Settled{Agent: id, Attempt: 1, Result: &task.Completed{Work: task.Work{Attempts: 1, Patch: p}}},
@@ -268,11 +268,11 @@ func TestScriptToolsAreTools(t *testing.T) {
 	if _, err := tools.Read(t.Context(), "a"); err != nil {
 		t.Error(err)
 	}
-	if !fspath.Exists(filepath.Join(s.bench.run.Dir, "script")) {
+	if !fspath.Exists(filepath.Join(s.bench.Run.Dir, "script")) {
 		t.Fatal("there is no folder for what only this process needs")
 	}
 	s.ok(s.tools.Close())
-	if fspath.Exists(filepath.Join(s.bench.run.Dir, "script")) {
+	if fspath.Exists(filepath.Join(s.bench.Run.Dir, "script")) {
 		t.Error("Close left the folder of the tools")
 	}
 }
@@ -309,7 +309,7 @@ func TestScriptToolsTime(t *testing.T) {
 	one := s.patch("a1", string(s.base), "a", "one\n")
 	merged, err := s.tools.Merge(t.Context(), workflow.MergeRequest{Onto: string(s.base), Patches: []workflow.Patch{one}})
 	s.ok(err)
-	created := strconv.FormatInt(s.bench.owner.View().Identity.Created.Unix(), 10)
+	created := strconv.FormatInt(s.bench.Owner.View().Identity.Created.Unix(), 10)
 	if got := s.git("show", "-s", "--format=%ct", merged.Tree); got != created {
 		t.Errorf("the merged commit is of %s, want %s", got, created)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
@@ -24,7 +25,7 @@ func newSendCommand(env cmdline.Env) *cli.Command {
 		Name:      "send",
 		Usage:     "send a message to running agents",
 		ArgsUsage: "[AGENT… | -] TEXT",
-		Flags:     []cli.Flag{runningFlag(), cmdline.JSONFlag()},
+		Flags:     []cli.Flag{selection.RunningFlag(), cmdline.JSONFlag()},
 		Description: `Sends a message to agents while they work. An agent takes messages if it has input =
 "jsonl" and its session says that it can steer. --running sends to every running
 agent of the run that takes messages. The text - is read from standard input. With
@@ -51,7 +52,7 @@ func sendAction(c *cli.Context, env cmdline.Env) error {
 	if err := cmdline.Personal(env, "sending messages to agents"); err != nil {
 		return err
 	}
-	by := readSelector(c)
+	by := selection.ReadSelector(c)
 	least := 2
 	if !by.Empty() {
 		least = 1 // the selector names the agents
@@ -61,27 +62,27 @@ func sendAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	addresses, text := args[:len(args)-1], args[len(args)-1]
-	if text == fromInput && slices.Contains(addresses, fromInput) {
+	if text == selection.FromInput && slices.Contains(addresses, selection.FromInput) {
 		return exit.Usagef("send: standard input is either the text or the list of agents")
 	}
-	if addresses, err = inputAddresses("send", cmdline.Input(env), addresses); err != nil {
+	if addresses, err = selection.InputAddresses("send", cmdline.Input(env), addresses); err != nil {
 		return err
 	}
 	p, err := openPlace(c, env)
 	if err != nil {
 		return err
 	}
-	s, err := p.selectRun(c.Context, addresses)
+	s, err := selection.Run(c.Context, &p.Place, addresses)
 	if err != nil {
 		return err
 	}
 	if !by.Empty() {
-		s.named, s.chosen = by.Pick(s.agents()), by
+		s.Named, s.Chosen = by.Pick(s.Agents()), by
 	}
-	if err := s.nonePicked("send"); err != nil {
+	if err := s.NonePicked("send"); err != nil {
 		return err
 	}
-	if err := s.refuseEnded(addresses); err != nil {
+	if err := refuseEnded(s, addresses); err != nil {
 		return err
 	}
 	if text, err = messageText(text, cmdline.Input(env)); err != nil {
@@ -93,17 +94,17 @@ func sendAction(c *cli.Context, env cmdline.Env) error {
 // send sends a text to the selected agents. An agent that refuses it does not
 // keep it from the others: the refusal is printed and is the error of the
 // command, unless a selector picked the agent and another one took the text.
-func (p *place) send(c *cli.Context, s *selection, text string) error {
-	client, err := p.reach(c.Context, s.run)
+func (p *place) send(c *cli.Context, s *selection.Selection, text string) error {
+	client, err := p.reach(c.Context, s.Run)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	if !c.Bool("json") {
-		s.sayLatest(p.Env)
+		s.SayLatest(p.Env)
 	}
 	var refusals []error
-	agents := distinct(s.named)
+	agents := distinct(s.Named)
 	for _, a := range agents {
 		err := carried(client.Ask(c.Context, &control.Send{Agent: a.ID, Text: text}))
 		var refused *exit.Error
@@ -115,7 +116,7 @@ func (p *place) send(c *cli.Context, s *selection, text string) error {
 			return err
 		}
 		if c.Bool("json") {
-			err = cmdline.PrintJSON(p.Env.Stdout, sentObject{Schema: "swarm.sent/1", Run: s.run.ID, Agent: a.ID, Text: text})
+			err = cmdline.PrintJSON(p.Env.Stdout, sentObject{Schema: "swarm.sent/1", Run: s.Run.ID, Agent: a.ID, Text: text})
 		} else {
 			_, err = fmt.Fprintf(p.Env.Stdout, "sent to %s\n", termtext.Line(lander.Names([]*store.Agent{a})))
 		}
@@ -127,7 +128,7 @@ func (p *place) send(c *cli.Context, s *selection, text string) error {
 		return nil
 	}
 	last := len(refusals) - 1
-	if !s.chosen.Empty() && len(refusals) < len(agents) {
+	if !s.Chosen.Empty() && len(refusals) < len(agents) {
 		last++ // the selector means those that take messages
 	}
 	for _, err := range refusals[:last] {
@@ -140,15 +141,15 @@ func (p *place) send(c *cli.Context, s *selection, text string) error {
 }
 
 // refuseEnded refuses agents that have ended, and a run in the place of an agent.
-func (s *selection) refuseEnded(addresses []string) error {
-	if !s.onlyAgents() {
-		return exit.Usagef("send: %q is a run; name an agent of it, such as %s/a1", firstRun(s, addresses), s.run.ID)
+func refuseEnded(s *selection.Selection, addresses []string) error {
+	if !s.OnlyAgents() {
+		return exit.Usagef("send: %q is a run; name an agent of it, such as %s/a1", firstRun(s, addresses), s.Run.ID)
 	}
-	for _, a := range s.named {
+	for _, a := range s.Named {
 		if a.Result() != nil {
-			advice := fmt.Sprintf("start it again with the message: %s retry %s/%s --feedback TEXT", cmdline.Program, s.run.ID, a.ID)
+			advice := fmt.Sprintf("start it again with the message: %s retry %s/%s --feedback TEXT", cmdline.Program, s.Run.ID, a.ID)
 			if task.Prompt(a.Call.Input) == "" { // a retry takes no feedback for it
-				advice = fmt.Sprintf("start it again: %s retry %s/%s", cmdline.Program, s.run.ID, a.ID)
+				advice = fmt.Sprintf("start it again: %s retry %s/%s", cmdline.Program, s.Run.ID, a.ID)
 			}
 			return &exit.UsageError{
 				Text:   fmt.Sprintf("send: %s has ended: %s", a.ID, task.Word(a.Status)),
@@ -156,16 +157,16 @@ func (s *selection) refuseEnded(addresses []string) error {
 			}
 		}
 	}
-	if s.view.Status != store.RunRunning {
-		return exit.Usagef("send: run %s has ended: %s", s.run.ID, s.view.Status)
+	if s.View.Status != store.RunRunning {
+		return exit.Usagef("send: run %s has ended: %s", s.Run.ID, s.View.Status)
 	}
 	return nil
 }
 
 // firstRun is the first address that names no agent.
-func firstRun(s *selection, addresses []string) string {
+func firstRun(s *selection.Selection, addresses []string) string {
 	for _, text := range addresses {
-		if text == s.run.ID {
+		if text == s.Run.ID {
 			return text
 		}
 	}
@@ -178,7 +179,7 @@ const maxMessage = 200 << 10
 
 // messageText is the text to send.
 func messageText(text string, stdin io.Reader) (string, error) {
-	if text == fromInput {
+	if text == selection.FromInput {
 		read, err := io.ReadAll(io.LimitReader(stdin, maxMessage+1))
 		if err != nil {
 			return "", fmt.Errorf("read standard input: %w", err)

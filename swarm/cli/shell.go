@@ -16,6 +16,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/copies"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
@@ -127,11 +128,11 @@ func openVisit(c *cli.Context, env cmdline.Env, least int) (*visit, error) {
 	if err := p.refuseAgents(c.Command.Name); err != nil {
 		return nil, err
 	}
-	a, err := s.one(c.Command.Name)
+	a, err := s.One(c.Command.Name)
 	if err != nil {
 		return nil, err
 	}
-	return &visit{place: p, verb: c.Command.Name, run: s.run, view: s.view, agent: a}, nil
+	return &visit{place: p, verb: c.Command.Name, run: s.Run, view: s.View, agent: a}, nil
 }
 
 func (v *visit) address() string { return store.Address{Run: v.run, Agent: v.agent.ID}.String() }
@@ -377,12 +378,12 @@ func (v *visit) source() (copies.Source, error) {
 // copies makes copies of the work of agents.
 func (p *place) copies() *copies.Maker {
 	return &copies.Maker{
-		Repo: p.Repo, State: p.State, BaseSize: p.baseSize(), Step: p.Env.Step, Keep: p.Keep,
+		Repo: p.Repo, State: p.State, BaseSize: session.BaseSize(&p.Place), Step: p.Env.Step, Keep: p.Keep,
 		Confine: func(run string, v *store.View) (git.Confine, error) {
 			if v == nil {
 				return isolation.ConfineLater(&p.Project, p.Env.Self, run, isolation.Settings{}), nil
 			}
-			recorded, err := latestConfig(v)
+			recorded, err := session.ReadConfig(v)
 			return isolation.ConfineLater(&p.Project, p.Env.Self, run, recorded.Settings), err
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/shim"
 )
 
@@ -33,7 +34,7 @@ func TestShims(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			self := filepath.Join(t.TempDir(), "odd 'name\n", "swarm")
-			dir, err := shims(self)
+			dir, err := session.InstallShims(self)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +42,7 @@ func TestShims(t *testing.T) {
 			if err := tt.change(file); err != nil {
 				t.Fatal(err)
 			}
-			if again, err := shims(self); err != nil || again != dir || dir != filepath.Join(filepath.Dir(self), "shims") {
+			if again, err := session.InstallShims(self); err != nil || again != dir || dir != filepath.Join(filepath.Dir(self), "shims") {
 				t.Fatalf("shims(%q) = %q, then %q, %v", self, dir, again, err)
 			}
 			info, err := os.Lstat(file)
@@ -62,7 +63,7 @@ func TestShims(t *testing.T) {
 func TestNoShims(t *testing.T) {
 	t.Parallel()
 	self := filepath.Join(t.TempDir(), "a:b", "swarm")
-	if dir, err := shims(self); dir != "" || err != nil || fspath.Exists(filepath.Dir(self)) {
+	if dir, err := session.InstallShims(self); dir != "" || err != nil || fspath.Exists(filepath.Dir(self)) {
 		t.Errorf("shims(%q) = %q, %v, want none: it cannot be in a PATH", self, dir, err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/patch"
@@ -27,7 +29,7 @@ func newShowCommand(env cmdline.Env) *cli.Command {
 		Name:      "show",
 		Usage:     "show one agent: prompt, answer, patch, cause, usage",
 		ArgsUsage: "[AGENT… | -]",
-		Flags:     append([]cli.Flag{cmdline.JSONFlag()}, selectorFlags()...),
+		Flags:     append([]cli.Flag{cmdline.JSONFlag()}, selection.SelectorFlags()...),
 		Description: `Shows an agent: its prompt, its answer, its changes, why it did not complete, its
 ignored files, and the paths of its output. Several agents are shown one after the
 other; with --json, one object a line.
@@ -88,12 +90,12 @@ func showAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := s.nonePicked("show"); err != nil {
+	if err := s.NonePicked("show"); err != nil {
 		return err
 	}
-	agents := distinct(s.named)
-	if len(agents) == 0 || !s.onlyAgents() {
-		a, err := s.one("show")
+	agents := distinct(s.Named)
+	if len(agents) == 0 || !s.OnlyAgents() {
+		a, err := s.One("show")
 		if err != nil {
 			return err
 		}
@@ -107,8 +109,8 @@ func showAction(c *cli.Context, env cmdline.Env) error {
 	for i, a := range agents {
 		o := newShowObject(s, a)
 		if a.Conflict != nil {
-			at := conflictAt{run: s.run.ID, agent: a, ref: a.Conflict.Ref}
-			o.conflict, o.ways = conflictText(s.view, a), strings.Join(at.ways(env.Calls), orWay)
+			at := conflictAt{run: s.Run.ID, agent: a, ref: a.Conflict.Ref}
+			o.conflict, o.ways = conflictText(s.View, a), strings.Join(at.ways(env.Calls), orWay)
 		}
 		if c.Bool("json") {
 			err = cmdline.PrintJSON(env.Stdout, o)
@@ -129,7 +131,7 @@ type agentShown struct {
 	later  bool // another agent stands before it
 }
 
-func (p *place) showAgent(c *cli.Context, s *selection, shown agentShown) error {
+func (p *place) showAgent(c *cli.Context, s *selection.Selection, shown agentShown) error {
 	var err error
 	if shown.object.spent, err = p.spentBy(c.Context, s, shown.agent); err != nil {
 		return err
@@ -146,10 +148,10 @@ func (p *place) showAgent(c *cli.Context, s *selection, shown agentShown) error 
 	return printAgent(p.Env.Stdout, term, shown.object)
 }
 
-func newShowObject(s *selection, a *store.Agent) showObject {
-	config, _ := engineConfig(s.view) // as in newRunObject
+func newShowObject(s *selection.Selection, a *store.Agent) showObject {
+	config, _ := session.EngineConfig(s.View) // as in newRunObject
 	o := showObject{
-		Schema: "swarm.agent/1", Run: s.run.ID, agentObject: newAgentObject(config, s.view, a, time.Now()),
+		Schema: "swarm.agent/1", Run: s.Run.ID, agentObject: newAgentObject(config, s.View, a, time.Now()),
 		Prompt: task.Prompt(a.Call.Input), Command: a.Call.Command, Base: a.Call.Base,
 		Landings: a.Landings, Allowed: a.Call.Paths, Allow: a.Call.Allow,
 	}
@@ -161,9 +163,9 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 	for _, r := range a.Remarks {
 		o.Remarks = append(o.Remarks, r.Text)
 	}
-	o.awaits = s.view.Status != store.RunRunning && errors.Is(landing.Landable(config.Review, a), landing.ErrUnreviewed)
+	o.awaits = s.View.Status != store.RunRunning && errors.Is(landing.Landable(config.Review, a), landing.ErrUnreviewed)
 	if a.Attempt > 0 {
-		o.Folder = s.run.Attempt(a.ID, a.Attempt)
+		o.Folder = s.Run.Attempt(a.ID, a.Attempt)
 	}
 	if l := a.Lease(); l != nil {
 		o.Workspace = l.Dir
@@ -189,7 +191,7 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 	if a.Module != nil {
 		o.Patch.Modules = patch.Modules(a)
 	}
-	if a.Copy > 0 && patch.LandedCopies(s.view)[patch.CopyName(a.ID, a.Copy)] {
+	if a.Copy > 0 && patch.LandedCopies(s.View)[patch.CopyName(a.ID, a.Copy)] {
 		landed := true
 		o.Landed, o.text = &landed, "landed"
 	}

@@ -11,6 +11,8 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/spending"
@@ -27,7 +29,7 @@ func newStatusCommand(env cmdline.Env) *cli.Command {
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "update the table until the run has ended"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the addresses of agents only"},
 			cmdline.JSONFlag(),
-		}, selectorFlags()...),
+		}, selection.SelectorFlags()...),
 		Description: `Shows each agent of a run: its result, its changes, and whether they landed. Without
 an address it shows the latest run.
 
@@ -63,30 +65,30 @@ func statusAction(c *cli.Context, env cmdline.Env) error {
 	case c.Bool("quiet"):
 		return printAddresses(env.Stdout, s)
 	}
-	if reader := p.activity(s.run, s.view.Identity); reader != nil {
-		addRetries(s.view, reader.Retry)
+	if reader := p.activity(s.Run, s.View.Identity); reader != nil {
+		addRetries(s.View, reader.Retry)
 	}
 	if c.Bool("json") {
-		return cmdline.PrintJSON(env.Stdout, s.object())
+		return cmdline.PrintJSON(env.Stdout, selectionObject(s))
 	}
 	return p.printStatus(s)
 }
 
-// object is a selection as status prints it with --json.
-func (s *selection) object() runObject {
-	o := newRunObject(s.view, time.Now())
-	if len(s.agents()) == 0 && !s.chosen.Empty() {
+// selectionObject is a selection as status prints it with --json.
+func selectionObject(s *selection.Selection) runObject {
+	o := newRunObject(s.View, time.Now())
+	if len(s.Agents()) == 0 && !s.Chosen.Empty() {
 		o.Agents = []agentObject{}
 		return o
 	}
-	return o.only(s.named)
+	return o.only(s.Named)
 }
 
 // printAddresses prints the address of each agent on a line, as other commands
 // take them.
-func printAddresses(w io.Writer, s *selection) error {
-	for _, a := range s.agents() {
-		if _, err := fmt.Fprintf(w, "%s/%s\n", s.run.ID, a.ID); err != nil {
+func printAddresses(w io.Writer, s *selection.Selection) error {
+	for _, a := range s.Agents() {
+		if _, err := fmt.Fprintf(w, "%s/%s\n", s.Run.ID, a.ID); err != nil {
 			return err
 		}
 	}
@@ -94,9 +96,9 @@ func printAddresses(w io.Writer, s *selection) error {
 }
 
 // printStatus prints the selected agents of a run, and the costs of the whole run.
-func (p *place) printStatus(s *selection) error {
-	whole, some := s.view, *s.view
-	some.Agents = s.agents()
+func (p *place) printStatus(s *selection.Selection) error {
+	whole, some := s.View, *s.View
+	some.Agents = s.Agents()
 	v := &some
 	w, now := p.Env.Stdout, time.Now()
 	id := v.Identity
@@ -118,7 +120,7 @@ func (p *place) printStatus(s *selection) error {
 	printNotes(w, v, maxNotes)
 	p.printAsked(w, v)
 	for _, l := range v.Landings {
-		if l.Verb == verbUndo {
+		if l.Verb == session.VerbUndo {
 			continue // what it took back says so
 		}
 		fmt.Fprintln(w, landingText(l))
@@ -138,7 +140,7 @@ func partCount(some, all int) string {
 // landingText is one merge or apply in a line.
 func landingText(l *store.Landing) string {
 	what := fmt.Sprintf("%s %d: %s", l.Verb, l.ID, termtext.Count(len(l.Agents), "patch", "patches"))
-	if l.Verb == verbMerge {
+	if l.Verb == session.VerbMerge {
 		what += " on " + termtext.Line(lander.BranchName(l.Ref)) + " " + git10(l.New)
 		if n := len(l.Conflicts); n > 0 {
 			what += ", " + termtext.Count(n, "conflict", "conflicts")

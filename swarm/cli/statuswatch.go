@@ -11,6 +11,8 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -18,12 +20,12 @@ import (
 
 // watchStatus shows the selected agents of a run and each change of them, until
 // the run has ended or ctx ends, whose cause it returns.
-func (p *place) watchStatus(ctx context.Context, s *selection, asJSON bool) error {
-	w := &statusWatcher{place: p, selection: s, told: map[task.ID]string{}, activity: p.activity(s.run, s.view.Identity)}
+func (p *place) watchStatus(ctx context.Context, s *selection.Selection, asJSON bool) error {
+	w := &statusWatcher{place: p, selection: s, told: map[task.ID]string{}, activity: p.activity(s.Run, s.View.Identity)}
 	if term := terminal.Detect(p.Env.Stdout, p.Env.Getenv); term.Motion && !asJSON {
 		w.picture = newProgress(p.Env.Stdout, term)
 	}
-	tail := s.run.Tail()
+	tail := s.Run.Tail()
 	defer tail.Close()
 	tick := time.NewTicker(watchGap)
 	defer tick.Stop()
@@ -34,7 +36,7 @@ func (p *place) watchStatus(ctx context.Context, s *selection, asJSON bool) erro
 		}
 		v.Interrupted()
 		if v.Died {
-			p.sayPending(v)
+			session.SayPending(&p.Place, v)
 		}
 		w.take(v)
 		over := v.Status != store.RunRunning
@@ -68,7 +70,7 @@ func (p *place) watchStatus(ctx context.Context, s *selection, asJSON bool) erro
 // statusWatcher is the status of a run over time.
 type statusWatcher struct {
 	place     *place
-	selection *selection
+	selection *selection.Selection
 	activity  *activity.Reader   // nil where the output cannot be read
 	picture   *Progress          // nil where nothing is drawn over
 	told      map[task.ID]string // the state of agents that was printed last
@@ -79,24 +81,24 @@ type statusWatcher struct {
 // picks again, since agents change.
 func (w *statusWatcher) take(v *store.View) {
 	s := w.selection
-	s.view = v
+	s.View = v
 	if w.activity != nil {
 		addRetries(v, func(a *store.Agent) *store.Again { return w.activity.Look(a).Again })
 	}
-	if !s.chosen.Empty() {
-		s.named = s.chosen.Pick(v.Agents)
+	if !s.Chosen.Empty() {
+		s.Named = s.Chosen.Pick(v.Agents)
 		return
 	}
-	for i, a := range s.named {
+	for i, a := range s.Named {
 		if now := v.Agent(a.ID); now != nil {
-			s.named[i] = now
+			s.Named[i] = now
 		}
 	}
 }
 
 // object prints the status as JSON where more than the clock has changed.
 func (w *statusWatcher) object() error {
-	now := w.selection.object()
+	now := selectionObject(w.selection)
 	timeless := now.timeless()
 	if w.printed != nil && reflect.DeepEqual(*w.printed, timeless) {
 		return nil
@@ -123,8 +125,8 @@ func (o runObject) timeless() runObject {
 // changes prints a line for each agent whose state has changed.
 func (w *statusWatcher) changes() error {
 	now := time.Now()
-	for _, a := range w.selection.agents() {
-		state := resultText(newAgentObject(engine.Config{}, w.selection.view, a, now))
+	for _, a := range w.selection.Agents() {
+		state := resultText(newAgentObject(engine.Config{}, w.selection.View, a, now))
 		if w.told[a.ID] == state {
 			continue
 		}
@@ -139,12 +141,12 @@ func (w *statusWatcher) changes() error {
 // lines are the status in as many lines as the window has, the agents first that
 // a person has to look at.
 func (w *statusWatcher) lines() []string {
-	term, v, now := w.picture.term, *w.selection.view, time.Now()
+	term, v, now := w.picture.term, *w.selection.View, time.Now()
 	width, height := term.Size()
 	width, height = max(width-1, 1), max(height-1, 2)
-	v.Agents = w.selection.agents()
+	v.Agents = w.selection.Agents()
 	head := fmt.Sprintf("run %s %s, %s, %s", v.Identity.Run, statusText(&v),
-		partCount(len(v.Agents), len(w.selection.view.Agents)), termtext.Duration(v.Took(now)))
+		partCount(len(v.Agents), len(w.selection.View.Agents)), termtext.Duration(v.Took(now)))
 	lines := []string{terminal.ShortenEnd(head, width)}
 	if len(v.Agents) == 0 {
 		return lines

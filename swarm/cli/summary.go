@@ -13,6 +13,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
@@ -154,7 +155,7 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 		}
 		who[cause] = append(who[cause], string(a.ID))
 	}
-	review := reviewOf(v)
+	review := session.ReviewOf(v)
 	for _, a := range v.Agents {
 		if r := a.Result(); r != nil {
 			add(a, causeOf(r))
@@ -172,7 +173,7 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 		if a.Review != nil && a.Review.Reason != "" {
 			add(a, string(a.Review.Verdict)+": "+a.Review.Reason)
 		}
-		if p := patchOf(a); p != nil && len(p.OutOfScope) > 0 {
+		if p := a.Patch(); p != nil && len(p.OutOfScope) > 0 {
 			add(a, "changed files outside its paths: "+termtext.List(p.OutOfScope, 3))
 		}
 		add(a, markedText(a))
@@ -210,7 +211,7 @@ func appraisalText(e *event.Appraised) string {
 // markedText says of a patch that a person has to look at what it changes;
 // empty where there is no such thing.
 func markedText(a *store.Agent) string {
-	p := patchOf(a)
+	p := a.Patch()
 	if p == nil || len(p.Marked) == 0 {
 		return ""
 	}
@@ -328,7 +329,7 @@ func (p *place) summary(v *store.View, merged *lander.Report, size summarySize) 
 
 // worthSeeing are the agents, those first that a person has to look at.
 func worthSeeing(v *store.View) []*store.Agent {
-	review := reviewOf(v)
+	review := session.ReviewOf(v)
 	agents := slices.Clone(v.Agents)
 	slices.SortStableFunc(agents, func(a, b *store.Agent) int {
 		return attention(review, b) - attention(review, a)

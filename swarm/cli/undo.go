@@ -9,6 +9,8 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
@@ -46,18 +48,18 @@ func undoAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	owner, err := p.own(c.Context, run)
+	owner, err := session.Own(c.Context, &p.Place, run)
 	if err != nil {
 		return err
 	}
 	var l *store.Landing
-	b, err := p.bench(c.Context, run, owner)
+	b, err := openBench(c.Context, &p.Place, run, owner)
 	if err == nil {
-		l, err = b.lander().Undo(c.Context, 0)
+		l, err = b.Lander().Undo(c.Context, 0)
 	}
 	err = errors.Join(err, owner.Close())
 	if none, ok := errors.AsType[*lander.NoLandingError](err); ok {
-		return &noWorkError{text: none.Error()}
+		return &selection.NoWorkError{Text: none.Error()}
 	}
 	if err != nil {
 		return err
@@ -82,14 +84,14 @@ func undoAction(c *cli.Context, env cmdline.Env) error {
 // one that landed last.
 func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run, error) {
 	if len(addresses) > 0 {
-		s, err := p.selectRun(ctx, addresses)
+		s, err := selection.Run(ctx, &p.Place, addresses)
 		if err != nil {
 			return nil, err
 		}
-		if len(s.named) > 0 {
+		if len(s.Named) > 0 {
 			return nil, exit.Usagef("undo: takes a run, and %q is an agent", addresses[0])
 		}
-		return s.run, nil
+		return s.Run, nil
 	}
 	entries, err := p.State.Runs()
 	if err != nil {
@@ -113,7 +115,7 @@ func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run,
 		return nil, err
 	}
 	if run == nil {
-		return nil, &noWorkError{text: "nothing to undo: no merge or apply is left"}
+		return nil, &selection.NoWorkError{Text: "nothing to undo: no merge or apply is left"}
 	}
 	return run, nil
 }

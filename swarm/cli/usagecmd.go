@@ -14,6 +14,8 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/roles"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/ledger"
@@ -30,7 +32,7 @@ func newUsageCommand(env cmdline.Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "by", Usage: "key of the sums: `role|model|agent|phase` (default: role)"},
 			cmdline.JSONFlag(),
-		}, selectorFlags()...),
+		}, selection.SelectorFlags()...),
 		Description: `Sums up the tokens of all attempts of the agents of a run (default: the latest):
 input, output, read from a cache, and written to one.
 
@@ -99,11 +101,11 @@ func usageAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := s.nonePicked("usage"); err != nil {
+	if err := s.NonePicked("usage"); err != nil {
 		return err
 	}
-	if s.named = distinct(s.named); !s.onlyAgents() {
-		s.named = nil // the run itself is named
+	if s.Named = distinct(s.Named); !s.OnlyAgents() {
+		s.Named = nil // the run itself is named
 	}
 	o, err := p.usage(c.Context, s, by)
 	if err != nil {
@@ -117,8 +119,8 @@ func usageAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // usage sums up what the chosen agents of a run used.
-func (p *place) usage(ctx context.Context, s *selection, by ledger.By) (*usageObject, error) {
-	recorded, err := engineConfig(s.view)
+func (p *place) usage(ctx context.Context, s *selection.Selection, by ledger.By) (*usageObject, error) {
+	recorded, err := session.EngineConfig(s.View)
 	if err != nil {
 		return nil, err
 	}
@@ -127,27 +129,27 @@ func (p *place) usage(ctx context.Context, s *selection, by ledger.By) (*usageOb
 		return nil, err
 	}
 	asked := ledger.Request{
-		View: s.view, Told: func(call *task.Call) string { return engine.SpecOf(recorded, call).Model },
+		View: s.View, Told: func(call *task.Call) string { return engine.SpecOf(recorded, call).Model },
 	}
 	whole := ledger.Entries(asked)
-	asked.Only = s.named
+	asked.Only = s.Named
 	entries := ledger.Entries(asked)
 	rows, total := ledger.Sum(entries, by, prices)
-	o := &usageObject{Schema: "swarm.usage/1", Run: s.run.ID, By: by, Rows: []usageRow{}, Total: newUsageRow(total)}
+	o := &usageObject{Schema: "swarm.usage/1", Run: s.Run.ID, By: by, Rows: []usageRow{}, Total: newUsageRow(total)}
 	for _, r := range rows {
 		row := newUsageRow(r)
 		row.Name = &r.Name
-		if a := s.view.Agent(task.ID(r.Name)); by == ledger.ByAgent && a != nil {
+		if a := s.View.Agent(task.ID(r.Name)); by == ledger.ByAgent && a != nil {
 			row.Label = engine.Title(a.ID, a.Call)
 		}
 		o.Rows = append(o.Rows, row)
 	}
-	for _, a := range s.agents() {
+	for _, a := range s.Agents() {
 		if is, running := a.Status.(*task.Running); running && is.State.Coarse() != task.Queued {
 			o.Working++
 		}
 	}
-	if model := p.defaultModel(ctx, recorded, s.view, whole); model != "" && len(entries) > 0 {
+	if model := p.defaultModel(ctx, recorded, s.View, whole); model != "" && len(entries) > 0 {
 		o.Alone = newAloneUsage(ledger.Compare(entries, model, prices))
 		o.single = !slices.ContainsFunc(entries, func(e ledger.Entry) bool { return e.Model != model })
 	}
@@ -155,14 +157,14 @@ func (p *place) usage(ctx context.Context, s *selection, by ledger.By) (*usageOb
 }
 
 // spentBy is what one agent used, and what that cost.
-func (p *place) spentBy(ctx context.Context, s *selection, a *store.Agent) (usageRow, error) {
-	recorded, _ := engineConfig(s.view) // as in newRunObject
+func (p *place) spentBy(ctx context.Context, s *selection.Selection, a *store.Agent) (usageRow, error) {
+	recorded, _ := session.EngineConfig(s.View) // as in newRunObject
 	prices, err := p.pricesFor(ctx, recorded)
 	if err != nil {
 		return usageRow{}, err
 	}
 	entries := ledger.Entries(ledger.Request{
-		View: s.view, Only: []*store.Agent{a},
+		View: s.View, Only: []*store.Agent{a},
 		Told: func(call *task.Call) string { return engine.SpecOf(recorded, call).Model },
 	})
 	_, total := ledger.Sum(entries, ledger.ByAgent, prices)

@@ -18,6 +18,7 @@ import (
 
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/environ"
 	"agentswarm/swarm/event"
@@ -59,7 +60,7 @@ func (v *visit) sharedEnviron(dir, base string) []string {
 // passEnv are the patterns that were recorded with the run; none where the
 // record cannot be read, which the caller of the run has said by then.
 func (v *visit) passEnv() []string {
-	recorded, err := latestConfig(v.view)
+	recorded, err := session.ReadConfig(v.view)
 	if err != nil {
 		return nil
 	}
@@ -218,12 +219,12 @@ func (v *visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 	if _, running := v.agent.Status.(*task.Running); running {
 		return 0, exit.Usagef("%s: %s is between two steps; try again in a moment", v.verb, v.agent.ID)
 	}
-	owner, err := v.own(ctx, v.run)
+	owner, err := session.Own(ctx, &v.place.Place, v.run)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, owner.Close()) }()
-	b, err := v.bench(ctx, v.run, owner)
+	b, err := openBench(ctx, &v.place.Place, v.run, owner)
 	if err != nil {
 		return 0, err
 	}
@@ -233,7 +234,7 @@ func (v *visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, engine.RemoveBox(v.run, private)) }()
-	around, err := b.deps.Walls(engine.WallsRequest{Workspace: w, Private: filepath.Join(private, "box")})
+	around, err := b.Deps.Walls(engine.WallsRequest{Workspace: w, Private: filepath.Join(private, "box")})
 	if err != nil {
 		return 0, err
 	}
@@ -241,7 +242,7 @@ func (v *visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 	if err := os.Remove(door); err != nil && !errors.Is(err, fs.ErrNotExist) { // one that leads nowhere
 		return 0, err
 	}
-	host, err := b.deps.Launcher.Start(ctx, proc.Spec{
+	host, err := b.Deps.Launcher.Start(ctx, proc.Spec{
 		Run: v.run.ID, Argv: engine.ShellCommand("read -r line"),
 		Env: append([]string{"PATH=" + v.Env.Getenv("PATH"), "TMPDIR=" + cmp.Or(around.Tmp, v.Env.Getenv("TMPDIR"))}, around.Env...),
 		Dir: w.Path(), Pipe: true, Walls: around.Walls, Door: door,

@@ -11,6 +11,8 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -53,7 +55,7 @@ func waitAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	s, err := p.selectRun(c.Context, addresses)
+	s, err := selection.Run(c.Context, &p.Place, addresses)
 	if err != nil {
 		return err
 	}
@@ -76,10 +78,10 @@ func waitAction(c *cli.Context, env cmdline.Env) error {
 
 // printWaited prints what was waited for: a run as the command that ran it
 // does, agents in a line each.
-func (p *place) printWaited(s *selection, v *store.View, asJSON bool) (exit.Code, error) {
-	named := s.named
+func (p *place) printWaited(s *selection.Selection, v *store.View, asJSON bool) (exit.Code, error) {
+	named := s.Named
 	if len(named) == 0 {
-		err := p.printSummary(s.run, v, nil)
+		err := p.printSummary(s.Run, v, nil)
 		if e := threw(v); e != nil {
 			complain(p.Env, e)
 		}
@@ -114,14 +116,14 @@ func (p *place) printWords(v *store.View, named []*store.Agent) error {
 }
 
 // await follows a run until it, or the named agents, have ended.
-func (p *place) await(ctx context.Context, s *selection) (*store.View, error) {
-	if s.view.Status == store.RunRunning || s.run.Live() {
+func (p *place) await(ctx context.Context, s *selection.Selection) (*store.View, error) {
+	if s.View.Status == store.RunRunning || s.Run.Live() {
 		watching, stop := context.WithCancel(ctx)
 		defer stop()
 		shown := make(chan struct{})
 		go func() {
 			defer close(shown)
-			p.show(watching, s.run)
+			p.show(watching, s.Run)
 		}()
 		err := awaitAgents(ctx, s)
 		stop()
@@ -133,28 +135,28 @@ func (p *place) await(ctx context.Context, s *selection) (*store.View, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return p.settle(ctx, s.run)
+	return session.View(ctx, &p.Place, s.Run)
 }
 
 // awaitAgents returns once the named agents have ended, or the run has and
 // its owner too: it may merge after the last agent.
-func awaitAgents(ctx context.Context, s *selection) error {
+func awaitAgents(ctx context.Context, s *selection.Selection) error {
 	open := map[task.ID]bool{}
-	for _, a := range s.named {
+	for _, a := range s.Named {
 		if a.Result() == nil {
 			open[a.ID] = true
 		}
 	}
-	if len(s.named) > 0 && len(open) == 0 {
+	if len(s.Named) > 0 && len(open) == 0 {
 		return nil
 	}
-	v := store.Fold(s.view.Identity, nil)
-	for r, err := range s.run.Follow(ctx, 0) {
+	v := store.Fold(s.View.Identity, nil)
+	for r, err := range s.Run.Follow(ctx, 0) {
 		if err != nil {
 			return err
 		}
 		v.Apply(r)
-		if r.N < s.view.Last {
+		if r.N < s.View.Last {
 			continue // an earlier attempt may have ended
 		}
 		for id := range open {
@@ -162,7 +164,7 @@ func awaitAgents(ctx context.Context, s *selection) error {
 				delete(open, id)
 			}
 		}
-		if len(s.named) > 0 && len(open) == 0 {
+		if len(s.Named) > 0 && len(open) == 0 {
 			return nil
 		}
 	}

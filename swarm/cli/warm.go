@@ -30,21 +30,21 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	if command == "" {
 		return nothing, nil
 	}
-	if b.sandbox.Walled() && !b.sandbox.Rung.Overlay() {
-		fmt.Fprintf(b.Env.Stderr, "warm: left out: in the sandbox %s agents share no caches\n", b.sandbox.Rung)
+	if b.Sandbox.Walled() && !b.Sandbox.Rung.Overlay() {
+		fmt.Fprintf(b.Env.Stderr, "warm: left out: in the sandbox %s agents share no caches\n", b.Sandbox.Rung)
 		return nothing, nil
 	}
 	fmt.Fprintf(b.Env.Stderr, "warm: %s\n", termtext.Line(command))
 	began := time.Now()
-	dir := engine.WarmOf(b.run)
+	dir := engine.WarmOf(b.Run)
 	if err := os.MkdirAll(filepath.Join(dir, "box"), 0o700); err != nil {
 		return nil, fmt.Errorf("warm: %w", err)
 	}
-	cool = func() error { return engine.RemoveBox(b.run, dir) }
+	cool = func() error { return engine.RemoveBox(b.Run, dir) }
 	var exit proc.Exit
 	out := filepath.Join(dir, "warm")
-	err = b.sandbox.InSpace(ctx, lander.SpaceRequest{
-		Step: engine.SetupStep, Name: "warm", Commit: git.Hash(b.owner.View().Identity.Base.Commit), Saved: filepath.Join(dir, "index"), Private: filepath.Join(dir, "box"),
+	err = b.Sandbox.InSpace(ctx, lander.SpaceRequest{
+		Step: engine.SetupStep, Name: "warm", Commit: git.Hash(b.Owner.View().Identity.Base.Commit), Saved: filepath.Join(dir, "index"), Private: filepath.Join(dir, "box"),
 	}, func(s *isolation.Space) (err error) {
 		exit, err = s.Shell(ctx, command, out)
 		return err
@@ -55,7 +55,7 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	case err != nil:
 		return nil, errors.Join(fmt.Errorf("warm: %w", err), cool())
 	}
-	b.sandbox.Warm = filepath.Join(dir, "box", isolation.SetupLayers)
+	b.Sandbox.Warm = filepath.Join(dir, "box", isolation.SetupLayers)
 	took := time.Since(began).Round(time.Second / 10)
 	if exit.Reason == proc.Exited && exit.Code == 0 {
 		fmt.Fprintf(b.Env.Stderr, "warm: done in %s\n", took)
@@ -73,13 +73,13 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 // fillCaches prepares HOMEs and caches before the first agent starts. cool
 // removes the files of the run.
 func (b *bench) fillCaches(ctx context.Context, r driveRequest) (cool func() error, err error) {
-	unshare := b.sandbox.OpenHomes(r.config, r.config.Verify != "" || r.script != nil)
+	unshare := b.Sandbox.OpenHomes(r.config, r.config.Verify != "" || r.script != nil)
 	unwarm, err := b.warmUp(ctx, r.config.Warm)
 	if err != nil {
 		return nil, errors.Join(err, unshare())
 	}
 	cool = func() error { return errors.Join(unwarm(), unshare()) }
-	if err := b.sandbox.WatchHome(); err != nil {
+	if err := b.Sandbox.WatchHome(); err != nil {
 		return nil, errors.Join(err, cool())
 	}
 	return cool, nil

@@ -12,6 +12,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
@@ -43,10 +44,10 @@ func (p *place) showAt(ctx context.Context, run *store.Run, at *counter, since t
 		w.progress.quiet, w.progress.term.Motion = true, false
 	}
 	if at != nil {
-		at.notices.above(w.progress)
+		at.notices.Above(w.progress)
 	}
 	if w.progress.Draws() {
-		w.activity, w.reviews = p.activity(run, id), reviewOf(w.view) == landing.ReviewAuto
+		w.activity, w.reviews = p.activity(run, id), session.ReviewOf(w.view) == landing.ReviewAuto
 	}
 	defer func() {
 		w.close()

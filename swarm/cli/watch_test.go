@@ -78,7 +78,7 @@ func TestShowsFromTheStart(t *testing.T) {
 		&event.Started{Agent: "a1", Attempt: 1, Step: "agent", Pid: 1 << 30},
 		&event.Closed{Status: string(store.RunCompleted)},
 	} {
-		_, err := s.bench.owner.Append(e)
+		_, err := s.bench.Owner.Append(e)
 		s.ok(err)
 	}
 	var said strings.Builder
@@ -86,7 +86,7 @@ func TestShowsFromTheStart(t *testing.T) {
 	p.Env.Stderr = &said
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it ends by itself
 	defer cancel()
-	p.showAt(ctx, s.bench.run, nil, since)
+	p.showAt(ctx, s.bench.Run, nil, since)
 	if got, want := said.String(), "a1 first running\n"; got != want {
 		t.Errorf("it shows %q, want %q", got, want)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"agentswarm/internal/terminal"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/tui"
@@ -56,8 +57,8 @@ func (p *place) screen() bool {
 }
 
 // watchScreen shows the view until the person leaves it, or the command is to end.
-func (p *place) watchScreen(c *cli.Context, env cmdline.Env, s *selection) (err error) {
-	v := newWatchView(p, c, env, s.run)
+func (p *place) watchScreen(c *cli.Context, env cmdline.Env, s *selection.Selection) (err error) {
+	v := newWatchView(p, c, env, s.Run)
 	defer func() { err = errors.Join(err, v.close()) }()
 	term := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
 	screen := watching.New(watching.Request{Source: v, Actions: v, Color: term.Color})
@@ -66,15 +67,15 @@ func (p *place) watchScreen(c *cli.Context, env cmdline.Env, s *selection) (err 
 		return err
 	}
 	screen.Show(first)
-	if len(s.named) > 0 {
-		screen.Select(s.named[0].ID)
+	if len(s.Named) > 0 {
+		screen.Select(s.Named[0].ID)
 	}
-	err = p.present(v.ctx, tui.Program{Screen: screen, Begin: screen.Begin(), Color: term.Color, Title: cmdline.Program + " watch " + s.run.ID})
+	err = p.present(v.ctx, tui.Program{Screen: screen, Begin: screen.Begin(), Color: term.Color, Title: cmdline.Program + " watch " + s.Run.ID})
 	if err == nil {
 		err = screen.Err()
 	}
 	if err == nil && screen.Snapshot().Live {
-		fmt.Fprintf(p.Env.Stderr, "run %s continues; `%s watch %s` shows it again, `%s cancel %[1]s` ends it\n", s.run.ID, p.Env.Calls, s.run.ID, p.Env.Calls)
+		fmt.Fprintf(p.Env.Stderr, "run %s continues; `%s watch %s` shows it again, `%s cancel %[1]s` ends it\n", s.Run.ID, p.Env.Calls, s.Run.ID, p.Env.Calls)
 	}
 	return err
 }
@@ -89,7 +90,7 @@ func (p *place) present(ctx context.Context, pr tui.Program) error {
 // leaves the view and the run has ended, its result is printed, and its exit code
 // is that of the command.
 func (p *place) watchBegun(c *cli.Context, env cmdline.Env, run *store.Run) error {
-	s, err := p.selectRun(c.Context, []string{run.ID})
+	s, err := selection.Run(c.Context, &p.Place, []string{run.ID})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
@@ -23,7 +24,7 @@ const lookGap = 400 * time.Millisecond
 // activity reads the work of the agents of a run; nil where the configuration of
 // the run cannot be read.
 func (p *place) activity(run *store.Run, id store.Identity) *activity.Reader {
-	config, err := engineConfig(store.Fold(id, nil))
+	config, err := session.EngineConfig(store.Fold(id, nil))
 	if err != nil {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/inbox"
@@ -97,7 +98,7 @@ func (v *watchView) look() (*watching.Snapshot, error) {
 	now := time.Now()
 	in := watching.Input{
 		View: view, Doing: v.doing(view, now), Questions: map[task.ID][]watching.Question{},
-		Review: reviewOf(view), Budget: spending.Budget(view, task.Amount{}), Now: now,
+		Review: session.ReviewOf(view), Budget: spending.Budget(view, task.Amount{}), Now: now,
 	}
 	for _, q := range waiting.Of(view) {
 		v.asked[q.ID+" "+q.Shown()] = q
@@ -204,10 +205,10 @@ func (v *watchView) Diff(ctx context.Context, id task.ID) ([]tui.Hunk, error) {
 		return nil, err
 	}
 	a := view.Agent(id)
-	if a == nil || patchOf(a) == nil {
+	if a == nil || a.Patch() == nil {
 		return nil, fmt.Errorf("%s has no patch", id)
 	}
-	files, err := v.place.patches().Files(ctx, a, patchOf(a))
+	files, err := session.Patches(&v.place.Place).Files(ctx, a, a.Patch())
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
@@ -90,17 +92,17 @@ func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	const verb = "workflow diff"
-	s, err := p.selectRun(c.Context, words[:1])
+	s, err := selection.Run(c.Context, &p.Place, words[:1])
 	if err != nil {
 		return err
 	}
-	id := s.view.Identity
+	id := s.View.Identity
 	switch {
-	case len(s.named) > 0:
+	case len(s.Named) > 0:
 		return exit.Usagef("%s: takes a run, and %q is an agent", verb, words[0])
 	case id.Workflow.Kind != store.WorkflowScript:
 		return exit.Usagef("%s: run %s has no script (%s)", verb, id.Run, id.Workflow.Kind)
-	case s.view.Status == store.RunRunning:
+	case s.View.Status == store.RunRunning:
 		return &exit.UsageError{
 			Text:   fmt.Sprintf("%s: run %s is still running", verb, id.Run),
 			Advice: fmt.Sprintf("wait for it with `%s wait %s`", env.Calls, id.Run),
@@ -111,7 +113,7 @@ func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	pl := &plan{verb: verb}
-	if pl.script, err = library.Latest(s.view); err != nil {
+	if pl.script, err = library.Latest(s.View); err != nil {
 		return err
 	}
 	if err := p.editScript(pl, found.Path); err != nil {
@@ -134,8 +136,8 @@ func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // foresee runs a script against what a run has recorded.
-func (p *place) foresee(ctx context.Context, s *selection, edited *library.Script) (_ *workflow.Preview, err error) {
-	config, err := engineConfig(s.view)
+func (p *place) foresee(ctx context.Context, s *selection.Selection, edited *library.Script) (_ *workflow.Preview, err error) {
+	config, err := session.EngineConfig(s.View)
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +151,14 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *library.Scrip
 		return nil, err
 	}
 	assigned := &assign.Assigner{Config: config, Kinds: known}
-	calling := edited.Calling(config, s.view.Identity.Base, assigned.Script(), func(call *task.Call) error {
+	calling := edited.Calling(config, s.View.Identity.Base, assigned.Script(), func(call *task.Call) error {
 		return engine.CheckCall(config, known, call)
 	})
 	calling.Can = can(known, config)
 	calling.Walled = true // what was run is on record, and nothing is run now
-	deps := engine.Deps{Run: s.run, Kinds: known}
+	deps := engine.Deps{Run: s.Run, Kinds: known}
 	return workflow.Foresee(ctx, workflow.PreviewRequest{
-		Prior: s.view, Recall: engine.NewRecall(deps, config, s.view), Tools: tools, Script: edited.Record(),
+		Prior: s.View, Recall: engine.NewRecall(deps, config, s.View), Tools: tools, Script: edited.Record(),
 		Config:  calling,
 		Machine: process.Runner(p.Env.Self),
 		Nested: func(_ context.Context, n *script.Nested) (*script.Source, error) {
@@ -166,8 +168,8 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *library.Scrip
 }
 
 // readingTools are the tools of a script that is only looked at: they land nothing.
-func (p *place) readingTools(ctx context.Context, s *selection, config engine.Config) (*host.Tools, error) {
-	frozen, err := p.freeze(ctx, s.run)
+func (p *place) readingTools(ctx context.Context, s *selection.Selection, config engine.Config) (*host.Tools, error) {
+	frozen, err := session.FrozenConfig(ctx, &p.Place, s.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +178,7 @@ func (p *place) readingTools(ctx context.Context, s *selection, config engine.Co
 		return nil, err
 	}
 	return host.New(host.Config{
-		Repo: p.Repo, Frozen: frozen, Run: s.run, Dir: dir, Identity: s.view.Identity, Sandbox: &isolation.Executor{}, Engine: config,
+		Repo: p.Repo, Frozen: frozen, Run: s.Run, Dir: dir, Identity: s.View.Identity, Sandbox: &isolation.Executor{}, Engine: config,
 	})
 }
 

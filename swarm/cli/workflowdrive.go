@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
@@ -34,16 +35,18 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 		known := knownProviders(b.Env, conf, r.config.Roles.Providers)
 		assigned.CheckModels, r.config.Roles.Lacking = known.Check, known.Lacking()
 	}
-	check := readyCalls(ctx, b.newReadiness(r.config, b.sandbox.Settings, r.anyway), e.CheckCall)
-	calling := s.Calling(r.config, r.base, assigned.Script(), b.checkAllow(s.Dispatched, check))
-	calling.Walled, calling.Can = b.sandbox.Walled(), b.abilities(r.config)
+	check := readyCalls(ctx, b.at().newReadiness(r.config, b.Sandbox.Settings, r.anyway), e.CheckCall)
+	calling := s.Calling(r.config, r.base, assigned.Script(), b.at().checkAllow(s.Dispatched, check))
+	calling.Walled, calling.Can = b.Sandbox.Walled(), b.abilities(r.config)
 	calling.Warned = s.Warned
-	calling.Fit = engine.Fits(r.config.Agents, b.deps.Kinds)
+	calling.Fit = engine.Fits(r.config.Agents, b.Deps.Kinds)
 	outcome, err := workflow.Drive(ctx, workflow.Request{
 		Engine: e, Tools: tools, Prior: r.prior, Script: s.Record(),
 		Config:  calling,
 		Machine: b.machine,
-		Nested:  func(_ context.Context, n *script.Nested) (*script.Source, error) { return b.library().Nested(s, n) },
+		Nested: func(_ context.Context, n *script.Nested) (*script.Source, error) {
+			return b.at().library().Nested(s, n)
+		},
 	})
 	if err == nil && outcome.Error == nil {
 		sayUnused(b.Env.Stderr, r.config.Roles, assigned.Flags())
@@ -55,10 +58,10 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 // checks and the setup before them.
 func (b *bench) scriptTools(config engine.Config, await func(context.Context, []string)) (*host.Tools, error) {
 	return host.New(host.Config{
-		Repo: b.Repo, Frozen: b.frozen, Run: b.run, Dir: filepath.Join(b.run.Dir, "script"),
-		Identity: b.owner.View().Identity, View: b.owner.View, Sandbox: b.sandbox, Lander: b.lander(), Cores: b.deps.Cores,
+		Repo: b.Repo, Frozen: b.Frozen, Run: b.Run, Dir: filepath.Join(b.Run.Dir, "script"),
+		Identity: b.Owner.View().Identity, View: b.Owner.View, Sandbox: b.Sandbox, Lander: b.Lander(), Cores: b.Deps.Cores,
 		Engine: config, Await: await,
-		Author: func() (landing.Author, error) { return b.commitAuthor(landing.StyleRequest{}) },
+		Author: func() (landing.Author, error) { return session.CommitAuthor(&b.Place, landing.StyleRequest{}) },
 		// A run that an agent started may do much, but not move the user's branches.
 		MayLand: func() error {
 			err := b.Personal("landing")

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -8,47 +8,23 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 )
 
-// readOnly declares that a command only reads. It leaves a run whose owner died
-// as it is, and names the command that recovers it.
-func readOnly(c *cli.Command) *cli.Command {
-	c.Before = func(c *cli.Context) error {
-		c.Context = context.WithValue(c.Context, cmdline.ReadsKey{}, true)
-		return nil
-	}
-	return c
-}
-
-// recoveryObject says that recovery of a run is pending.
-type recoveryObject struct {
-	Workspaces int    `json:"workspaces"` // that are not captured yet
-	Command    string `json:"command"`    // that captures them
-}
-
-func newRecoveryObject(v *store.View) *recoveryObject {
-	if !v.Died {
-		return nil
-	}
-	return &recoveryObject{Workspaces: v.Uncaptured(), Command: cmdline.Program + " gc"}
-}
-
-// settle returns the view of a run. If its owner died, a command that only
-// reads reports that recovery is pending; any other performs it first, unless
-// another process does.
-func (p *place) settle(ctx context.Context, run *store.Run) (*store.View, error) {
+// View returns the state of a run. If its process died, a command that only reads reports
+// that recovery is pending; any other performs it first, unless another process does. It
+// returns an error if the journal cannot be read or the recovery fails.
+func View(ctx context.Context, p *cmdline.Place, run *store.Run) (*store.View, error) {
 	v, err := run.View()
 	if err != nil || !v.Died {
 		return v, err
 	}
 	if p.Reads {
 		v.Interrupted()
-		p.sayPending(v)
+		SayPending(p, v)
 		return v, nil
 	}
 	owner, err := run.Own(ctx)
@@ -59,15 +35,15 @@ func (p *place) settle(ctx context.Context, run *store.Run) (*store.View, error)
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(p.settleOwned(ctx, run, owner), owner.Close())
+	err = errors.Join(Recover(ctx, p, run, owner), owner.Close())
 	if err != nil {
 		return nil, fmt.Errorf("put run %s in order: %w", run.ID, err)
 	}
 	return run.View()
 }
 
-// sayPending tells once of each run that its recovery is pending.
-func (p *place) sayPending(v *store.View) {
+// SayPending prints once for each run that its recovery is pending.
+func SayPending(p *cmdline.Place, v *store.View) {
 	id := v.Identity.Run
 	if slices.Contains(*p.ToldPending, id) {
 		return
@@ -81,15 +57,16 @@ func (p *place) sayPending(v *store.View) {
 		cmdline.Program, id, left, p.Env.Calls, p.Env.Calls, id)
 }
 
-// sayLatestPending tells if recovery of the latest run is pending.
-func (p *place) sayLatestPending(ctx context.Context) error {
+// SayLatestPending prints that recovery of the latest run is pending, or performs it. It returns
+// the errors of View.
+func SayLatestPending(ctx context.Context, p *cmdline.Place) error {
 	entries, err := p.State.Runs()
 	if err != nil || len(entries) == 0 {
 		return err
 	}
 	latest := entries[len(entries)-1]
 	if latest.Damage == nil && !latest.Run.Live() {
-		_, err = p.settle(ctx, latest.Run)
+		_, err = View(ctx, p, latest.Run)
 	}
 	return err
 }
@@ -112,8 +89,8 @@ type recoveryProgress struct {
 	last  time.Time
 }
 
-// startRecovery begins to tell of the recovery of a run. Close it.
-func (p *place) startRecovery(run *store.Run, v *store.View) *recoveryProgress {
+// StartRecovery starts the progress lines of a recovery; the caller closes it.
+func StartRecovery(p *cmdline.Place, run *store.Run, v *store.View) *recoveryProgress {
 	r := &recoveryProgress{total: len(v.Agents), say: func(text string) {
 		fmt.Fprintf(p.Env.Stderr, "%s: run %s: %s\n", cmdline.Program, run.ID, text)
 	}}
@@ -129,8 +106,8 @@ func (r *recoveryProgress) begin() {
 	r.say(fmt.Sprintf("its process died; capturing what its agents left, %d of %d done (ctrl-c interrupts; run the command again to go on)", r.done, r.total))
 }
 
-// recovered counts an agent whose work is captured.
-func (r *recoveryProgress) recovered() {
+// Recovered counts an agent whose work is captured.
+func (r *recoveryProgress) Recovered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done++
@@ -140,4 +117,32 @@ func (r *recoveryProgress) recovered() {
 	}
 }
 
-func (r *recoveryProgress) close() { r.timer.Stop() }
+func (r *recoveryProgress) Close() { r.timer.Stop() }
+
+// Own takes the lock of a run for a command that changes its record. It returns a usage error if
+// another process holds the lock, and an AgentError inside of an agent.
+func Own(ctx context.Context, p *cmdline.Place, run *store.Run) (*store.Owner, error) {
+	if err := p.Personal("changing a run"); err != nil {
+		return nil, err
+	}
+	owner, err := run.Own(ctx)
+	var busy *store.BusyError
+	if errors.As(err, &busy) {
+		return nil, inUse(p, run)
+	}
+	return owner, err
+}
+
+// inUse refuses a command because another process owns the run: the process that
+// runs its agents or, when all of them have ended, a command such as a merge.
+func inUse(p *cmdline.Place, run *store.Run) error {
+	refused := &exit.UsageError{
+		Text:   fmt.Sprintf("run %s is still running", run.ID),
+		Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.Env.Calls, run.ID),
+	}
+	if v, err := run.View(); err == nil && v.Status != store.RunRunning {
+		refused.Text = fmt.Sprintf("another command of run %s is running", run.ID)
+		refused.Advice = "try again when it has ended"
+	}
+	return refused
+}

@@ -1,7 +1,6 @@
-package cli
+package session
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -9,32 +8,32 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
-	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
 )
 
-// lander lands the patches of the run.
-func (b *bench) lander() *lander.Lander {
+// Lander lands the patches of the run.
+func (s *Session) Lander() *lander.Lander {
 	return &lander.Lander{
-		Repo: b.Repo, Frozen: b.frozen, Patches: b.patches(), State: b.State, Run: b.run, Owner: b.owner,
-		Workspaces: b.deps.Workspaces, Spaces: isolation.Spaces{Executor: b.sandbox, Fill: b.bringAlong}, Agents: b.agents, Step: b.Env.Step, Calls: b.Env.Calls,
-		Progress: b.printProgress,
+		Repo: s.Repo, Frozen: s.Frozen, Patches: Patches(&s.Place), State: s.State, Run: s.Run, Owner: s.Owner,
+		Workspaces: s.Deps.Workspaces, Spaces: isolation.Spaces{Executor: s.Sandbox, Fill: s.BringAlong}, Agents: s.agents, Step: s.Env.Step, Calls: s.Env.Calls,
+		Progress: s.printProgress,
 	}
 }
 
-// patches reads patches of agents, and says so if a text is not that of a commit.
-func (p *place) patches() *patch.Reader {
+// Patches returns a reader of agents' patches. It warns if it must read a patch file in place of
+// a commit.
+func Patches(p *cmdline.Place) *patch.Reader {
 	return &patch.Reader{Repo: p.Repo, Fallback: func(gone *patch.GoneError, file string) {
 		fmt.Fprintf(p.Env.Stderr, "%s: %v; this is by the file %s, which agents could write to\n", cmdline.Program, gone, termtext.Line(file))
 	}}
 }
 
-// commitAuthor is the author of commits by the user's configuration, unless a flag says
-// another.
-func (p *place) commitAuthor(said landing.StyleRequest) (landing.Author, error) {
+// CommitAuthor returns the author of commits: the flag's, or that of the user's configuration.
+// It returns an error if the configuration cannot be read.
+func CommitAuthor(p *cmdline.Place, said landing.StyleRequest) (landing.Author, error) {
 	if said.Author != "" {
 		return said.Author, nil
 	}
@@ -46,8 +45,8 @@ func (p *place) commitAuthor(said landing.StyleRequest) (landing.Author, error) 
 }
 
 // printProgress prints a fact about a merge that goes on.
-func (b *bench) printProgress(p lander.Progress) {
-	b.notices.say(progressText(p))
+func (s *Session) printProgress(p lander.Progress) {
+	s.Notices.say(progressText(p))
 }
 
 func progressText(p lander.Progress) string {
@@ -91,47 +90,19 @@ func checkText(ref string, c landing.Candidate, ids []string) string {
 	if c.Screen {
 		kind = "screen"
 	}
-	return kind + " of " + termtext.Line(setText(ref, ids))
+	return kind + " of " + termtext.Line(SetText(ref, ids))
 }
 
-// setText names the patches of a set.
-func setText(ref string, ids []string) string {
+// SetText names a set of patches and the branch, for a line of progress.
+func SetText(ref string, ids []string) string {
 	if len(ids) == 0 {
 		return lander.BranchName(ref) + " itself"
 	}
 	return termtext.Count(len(ids), "patch", "patches") + " on " + lander.BranchName(ref) + ": " + termtext.List(slices.Clone(ids), 5)
 }
 
-// mergeCodes are the exit codes of a merge.
-func mergeCodes(r *lander.Report) (codes []exit.Code) {
-	if r.LeftOut {
-		codes = append(codes, exit.Conflict)
-	}
-	if r.Refused {
-		codes = append(codes, exit.Verify)
-	}
-	if r.Blocked != nil {
-		codes = append(codes, exit.Usage)
-	}
-	return codes
-}
-
 // The verbs of landings, as they are journaled.
 const (
-	verbMerge = landing.VerbMerge
-	verbUndo  = landing.VerbUndo
+	VerbMerge = landing.VerbMerge
+	VerbUndo  = landing.VerbUndo
 )
-
-// target refuses a --merge that could not land, before anything starts.
-func (p *place) target(ctx context.Context, pl *plan) error {
-	switch {
-	case pl.into != "" && !pl.merge:
-		return exit.Usagef("run: --into says where --merge lands; give --merge too")
-	case !pl.merge:
-		return nil
-	case pl.workflow.Count > 1:
-		return exit.Usagef("run: --merge and --count exclude each other: of alternatives you choose one")
-	}
-	_, err := lander.TargetRef(ctx, p.Repo, pl.into)
-	return err
-}

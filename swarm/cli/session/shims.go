@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"bytes"
@@ -12,14 +12,14 @@ import (
 	"agentswarm/swarm/shim"
 )
 
-// gitWord is the first argument of a process that was called as git by an
+// GitCommand is the first argument of a process that was called as git by an
 // agent.
-const gitWord = "__git"
+const GitCommand = "__git"
 
-// shims is the folder beside the kept binary of a build that stands first in
-// the PATH of agents, made where it is missing. It is empty where no PATH can
-// name it, since a colon ends an entry: git then is git alone.
-func shims(self string) (string, error) {
+// InstallShims makes the folder of shims beside the kept binary and returns its path, which
+// stands first in the PATH of agents. It returns an empty path where a colon in it would end
+// the entry: git is then not shimmed. It returns an error if a file cannot be written.
+func InstallShims(self string) (string, error) {
 	dir := filepath.Join(filepath.Dir(self), "shims")
 	if strings.Contains(dir, ":") {
 		return "", nil

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"agentswarm/risk/repository"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/prompt"
 	"agentswarm/worktree/git"
 )
@@ -30,13 +31,13 @@ func memoryNames() []string {
 	return []string{repository.AgentsFile, "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", ".github/copilot-instructions.md"}
 }
 
-func newMemories(ctx context.Context, b *bench) *memories {
+func newMemories(ctx context.Context, s *Session) *memories {
 	return &memories{sync.OnceValues(func() (map[string]string, error) {
-		id, err := b.run.Identity()
+		id, err := s.Run.Identity()
 		if err != nil {
 			return nil, err
 		}
-		return b.memory(ctx, git.Hash(id.Base.Commit))
+		return instructions(ctx, &s.Place, git.Hash(id.Base.Commit))
 	})}
 }
 
@@ -55,8 +56,8 @@ func (m *memories) Memory(names ...string) ([]prompt.File, error) {
 	return all, nil
 }
 
-// memory reads them from a commit.
-func (p *place) memory(ctx context.Context, commit git.Hash) (map[string]string, error) {
+// instructions reads them from a commit.
+func instructions(ctx context.Context, p *cmdline.Place, commit git.Hash) (map[string]string, error) {
 	files, err := p.Repo.Under(ctx, git.UnderRequest{
 		Commit: commit, Paths: memoryNames(), Max: maxMemories, Limit: maxMemoryText,
 	})

@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"agentswarm/swarm/exit"
+	"agentswarm/swarm/landing/lander"
+	"context"
+)
+
+// target refuses a --merge that could not land, before anything starts.
+func (p *place) target(ctx context.Context, pl *plan) error {
+	switch {
+	case pl.into != "" && !pl.merge:
+		return exit.Usagef("run: --into says where --merge lands; give --merge too")
+	case !pl.merge:
+		return nil
+	case pl.workflow.Count > 1:
+		return exit.Usagef("run: --merge and --count exclude each other: of alternatives you choose one")
+	}
+	_, err := lander.TargetRef(ctx, p.Repo, pl.into)
+	return err
+}

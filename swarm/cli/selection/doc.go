@@ -1,0 +1,3 @@
+// Package selection resolves the addresses and selector flags of a command to a run and its
+// agents.
+package selection

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/script/process"
+	"agentswarm/swarm/shim"
+	"context"
+	"os"
+)
+
+// Supervise is the body of a process that swarm starts for itself and that
+// needs more of the program than those of package early, which never come
+// here; ok is false where args do not ask for one.
+func Supervise(ctx context.Context, args []string) (code int, ok bool) {
+	switch {
+	case len(args) == 1 && args[0] == process.Word:
+		return script.Serve(ctx, os.Stdin, os.Stdout), true
+	case len(args) > 0 && args[0] == hookWord:
+		return hookEarly(ctx, args[1:])
+	case len(args) > 0 && args[0] == session.GitCommand:
+		return shim.Run(shim.Request{
+			Args: args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr,
+		}), true
+	default:
+		return 0, false
+	}
+}
