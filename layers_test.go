@@ -77,6 +77,7 @@ func rooms() map[int][][]string {
 			{"swarm/cli/riskcmd"},
 			{"swarm/cli/session"},
 			{"swarm/cli/selection"},
+			{"swarm/cli/view"},
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/activity"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -26,21 +27,21 @@ func TestRetryShown(t *testing.T) {
 	apply(&event.Called{Agent: "a1", Call: &task.Call{Input: &task.TypedAgentInput{Prompt: "p"}}})
 	apply(&event.Leased{Agent: "a1", Attempt: 1})
 	apply(&event.Retried{Agent: "a1", Attempt: 1, Error: task.Overloaded, Reason: "529 busy", Wait: 30_000})
-	if got, want := againNote(v, nil, at.Add(10*time.Second)), "1 agent is tried again, the next in 20.0s: overloaded: 529 busy"; got != want {
+	if got, want := view.AgainNote(v, nil, at.Add(10*time.Second)), "1 agent is tried again, the next in 20.0s: overloaded: 529 busy"; got != want {
 		t.Errorf("progress says %q, want %q", got, want)
 	}
-	o := newAgentObject(engine.Config{}, v, v.Agents[0], at)
-	if o.Retry == nil || o.Retry.Kind != "overloaded" || !o.Retry.At.Equal(at.Add(30*time.Second)) || resultText(o) != "queued, retry" {
-		t.Errorf("its object has %+v, and its result is %q", o.Retry, resultText(o))
+	o := view.NewAgentObject(engine.Config{}, v, v.Agents[0], at)
+	if o.Retry == nil || o.Retry.Kind != "overloaded" || !o.Retry.At.Equal(at.Add(30*time.Second)) || view.ResultText(o) != "queued, retry" {
+		t.Errorf("its object has %+v, and its result is %q", o.Retry, view.ResultText(o))
 	}
 	var b strings.Builder
-	printCauses(&b, v, 10)
+	view.PrintCauses(&b, v, 10)
 	want := "a1: tries again at " + at.Add(30*time.Second).Local().Format(time.TimeOnly) + " after overloaded: 529 busy\n"
 	if b.String() != want {
 		t.Errorf("status says %q, want %q", b.String(), want)
 	}
 	apply(&event.Leased{Agent: "a1", Attempt: 2})
-	if got := againNote(v, nil, at); got != "" || v.Agents[0].Again != nil {
+	if got := view.AgainNote(v, nil, at); got != "" || v.Agents[0].Again != nil {
 		t.Errorf("after its begin progress says %q", got)
 	}
 }
@@ -55,7 +56,7 @@ func TestOwnRetryShown(t *testing.T) {
 	v.Apply(event.Record{N: 2, Time: at, Event: &event.Leased{Agent: "a1", Attempt: 1}})
 	again := &store.Again{Kind: task.RateLimit, Reason: "slow down", At: at.Add(5 * time.Second)}
 	doing := map[task.ID]activity.Now{"a1": {Again: again}}
-	if got, want := againNote(v, doing, at), "1 agent is tried again, the next in 5.0s: rate_limit: slow down"; got != want {
+	if got, want := view.AgainNote(v, doing, at), "1 agent is tried again, the next in 5.0s: rate_limit: slow down"; got != want {
 		t.Errorf("progress says %q, want %q", got, want)
 	}
 	w := &watcher{began: at, view: v, doing: doing}
@@ -63,21 +64,21 @@ func TestOwnRetryShown(t *testing.T) {
 	if _, rows := w.rows(at); len(rows) != 1 || rows[0].Doing != text {
 		t.Errorf("its row is %+v, want %q", rows, text)
 	}
-	addRetries(v, func(*store.Agent) *store.Again { return again })
-	o := newAgentObject(engine.Config{}, v, v.Agents[0], at)
-	if o.Retry == nil || !o.Retry.At.Equal(again.At) || o.Retry.Message != "slow down" || resultText(o) != "running, retry" {
-		t.Errorf("its object has %+v, and its result is %q", o.Retry, resultText(o))
+	view.AddRetries(v, func(*store.Agent) *store.Again { return again })
+	o := view.NewAgentObject(engine.Config{}, v, v.Agents[0], at)
+	if o.Retry == nil || !o.Retry.At.Equal(again.At) || o.Retry.Message != "slow down" || view.ResultText(o) != "running, retry" {
+		t.Errorf("its object has %+v, and its result is %q", o.Retry, view.ResultText(o))
 	}
 	var b strings.Builder
-	printCauses(&b, v, 10)
+	view.PrintCauses(&b, v, 10)
 	if want := "a1: " + text + "\n"; b.String() != want {
 		t.Errorf("status says %q, want %q", b.String(), want)
 	}
-	addRetries(v, func(*store.Agent) *store.Again { return nil })
-	if o := newAgentObject(engine.Config{}, v, v.Agents[0], at); o.Retry != nil {
+	view.AddRetries(v, func(*store.Agent) *store.Again { return nil })
+	if o := view.NewAgentObject(engine.Config{}, v, v.Agents[0], at); o.Retry != nil {
 		t.Errorf("its object has %+v after it went on", o.Retry)
 	}
-	if got := againText(&store.Again{Kind: task.Overloaded, Reason: "busy"}); got != "tries again after overloaded: busy" {
+	if got := view.AgainText(&store.Again{Kind: task.Overloaded, Reason: "busy"}); got != "tries again after overloaded: busy" {
 		t.Errorf("without a time it is %q", got)
 	}
 }
@@ -99,7 +100,7 @@ func TestNextRetry(t *testing.T) {
 		{map[task.ID]activity.Now{"a1": unknown}, "1 agent is tried again: overloaded: busy"},
 		{map[task.ID]activity.Now{"a1": unknown, "a2": known, "a3": unknown}, "3 agents are tried again, the next in 5.0s: rate_limit: slow down"},
 	} {
-		if got := againNote(v, tt.doing, at); got != tt.want {
+		if got := view.AgainNote(v, tt.doing, at); got != tt.want {
 			t.Errorf("progress says %q, want %q", got, tt.want)
 		}
 	}

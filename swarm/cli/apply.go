@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
@@ -78,7 +79,7 @@ func applyAction(c *cli.Context, env cmdline.Env) error {
 	for _, a := range agents {
 		o, err := p.applyOwned(c.Context, s, a)
 		if err != nil {
-			return p.misfit(c.Context, s, a, err)
+			return view.Misfit(c.Context, &p.Place, s, a, err)
 		}
 		if c.Bool("json") {
 			err = cmdline.PrintJSON(env.Stdout, o)

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/terminal"
-	"agentswarm/internal/termtext"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
@@ -17,8 +14,6 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/inbox"
-	"agentswarm/swarm/store"
-	"agentswarm/swarm/task"
 )
 
 // contactFlags are those of every command that runs agents.
@@ -117,37 +112,4 @@ func (p *place) sayQuestions(c engine.Config, policy inbox.Policy) {
 		}
 		return
 	}
-}
-
-// denials are the questions of agents that did not complete, which were
-// denied because nobody could be asked.
-func denials(v *store.View) []*store.Question {
-	var all []*store.Question
-	for _, q := range v.Questions {
-		a := v.Agent(q.Agent)
-		if q.Reply == nil || q.Reply.By != task.ByPolicy || q.Reply.Allow {
-			continue
-		}
-		if a == nil || a.Attempt != q.Attempt || a.ByName() || isCompleted(a) {
-			continue
-		}
-		all = append(all, q)
-	}
-	return all
-}
-
-// printDenied tells of questions that somebody should have answered.
-func printDenied(w io.Writer, v *store.View) {
-	all := denials(v)
-	if len(all) == 0 {
-		return
-	}
-	var who []string
-	for _, q := range all {
-		if id := string(q.Agent); !slices.Contains(who, id) {
-			who = append(who, id)
-		}
-	}
-	fmt.Fprintf(w, "%s denied, as no person could be asked (--questions wait lets them wait): %s\n",
-		termtext.Count(len(all), "question was", "questions were"), termtext.List(who, 5))
 }

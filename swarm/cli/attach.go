@@ -13,6 +13,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
@@ -286,8 +287,8 @@ func (t *attaching) tellEnd(ctx context.Context, identity store.Identity, attemp
 	switch {
 	case a.Attempt > attempt:
 		text = fmt.Sprintf("is tried again; attach again with `%s attach %s`", t.Env.Calls, t.address())
-	case r != nil && causeOf(r) != "":
-		text = causeOf(r)
+	case r != nil && view.CauseOf(r) != "":
+		text = view.CauseOf(r)
 	}
 	fmt.Fprintf(t.Env.Stderr, "%s %s\n", t.id, termtext.Line(text))
 	if _, completed := r.(*task.Completed); !completed || a.Attempt > attempt {

@@ -138,49 +138,6 @@ func (r *driveRequest) turnsFact() *int {
 	return &turns
 }
 
-// budgetObject is what a run may spend, and has.
-type budgetObject struct {
-	amountObject
-	Spent *amountObject `json:"spent,omitempty"` // absent in a plan
-}
-
-// amountObject is an amount in JSON.
-type amountObject struct {
-	Tokens int64   `json:"tokens,omitempty"`
-	USD    float64 `json:"usd,omitempty"`
-	Time   int64   `json:"time_ms,omitempty"`
-}
-
-func newAmountObject(a task.Amount) amountObject {
-	return amountObject{Tokens: a.Tokens, USD: a.USD, Time: a.Time.Milliseconds()}
-}
-
-// newBudgetObject is nil for a run without a budget.
-func newBudgetObject(v *store.View, now time.Time) *budgetObject {
-	total := spending.Budget(v, task.Amount{})
-	if total == (task.Amount{}) {
-		return nil
-	}
-	spent := newAmountObject(v.Spent(now))
-	return &budgetObject{amountObject: newAmountObject(total), Spent: &spent}
-}
-
-// paidObject is what the latest owner of a resumed run has paid; nil of a run
-// that was not resumed.
-func paidObject(v *store.View) *task.Usage {
-	if v.Resumed == 0 {
-		return nil
-	}
-	paid := spending.PaidNow(v)
-	return &paid
-}
-
-// resumeCommand is what resumes a paused run: where the budget is spent, or the
-// turns of its agents were, with as much again.
-func (p *place) resumeCommand(v *store.View) string {
-	return strings.Join(append([]string{p.Env.Calls, "resume", v.Identity.Run}, spending.ExtraFlags(v)...), " ")
-}
-
 // saySilent names the agents that tokens and dollars do not bound: those that
 // report none.
 func (p *place) saySilent(w io.Writer, pl *plan) {

@@ -10,6 +10,7 @@ import (
 
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
@@ -78,10 +79,10 @@ func cancelAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if c.Bool("json") {
-		return cmdline.PrintJSON(env.Stdout, newRunObject(v, time.Now()))
+		return cmdline.PrintJSON(env.Stdout, view.NewRunObject(v, time.Now()))
 	}
 	if len(ids) == 0 {
-		_, err = fmt.Fprintf(env.Stdout, "run %s %s\n", s.Run.ID, statusText(v))
+		_, err = fmt.Fprintf(env.Stdout, "run %s %s\n", s.Run.ID, view.StatusText(v))
 		return err
 	}
 	return p.printWords(v, s.Named)

@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
@@ -57,10 +58,10 @@ type diffObject struct {
 }
 
 type agentDiffObject struct {
-	ID      string       `json:"id"`
-	Label   string       `json:"label,omitempty"`
-	Patch   patchObject  `json:"patch"`
-	Changes []fileObject `json:"changes"`
+	ID      string           `json:"id"`
+	Label   string           `json:"label,omitempty"`
+	Patch   view.PatchObject `json:"patch"`
+	Changes []fileObject     `json:"changes"`
 }
 
 type fileObject struct {
@@ -155,7 +156,7 @@ func (d *differ) print(ctx context.Context, a *store.Agent) error {
 		return nil
 	}
 	if d.object == nil {
-		d.sayMarked(a)
+		view.SayMarked(&d.place.Place, a)
 		if err := d.title(a); err != nil {
 			return err
 		}
@@ -222,7 +223,7 @@ func (o *diffObject) add(a *store.Agent, changes []git.Change) {
 	p := a.Patch()
 	d := agentDiffObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Changes: []fileObject{},
-		Patch: *newPatchObject(p),
+		Patch: *view.NewPatchObject(p),
 	}
 	d.Patch.Modules = patch.Modules(a)
 	for _, ch := range changes {

@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/engine"
@@ -283,7 +284,7 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 	end := &ended{}
 	end.status, end.codes = outcomeOf(v)
 	if v.Returned != nil && v.Returned.Error != nil {
-		end.thrown, end.reason = thrownBy(v.Returned.Error), "the script threw: "+v.Returned.Error.Message
+		end.thrown, end.reason = view.ThrownBy(v.Returned.Error), "the script threw: "+v.Returned.Error.Message
 	}
 	var sig *exit.SignalError
 	cause := context.Cause(ctx)
@@ -350,7 +351,7 @@ func outcomeOf(v *store.View) (store.Status, []exit.Code) {
 	if unpaid > 0 {
 		codes = append(codes, exit.Paused)
 	}
-	if len(denials(v)) > 0 {
+	if len(view.Denials(v)) > 0 {
 		codes = append(codes, exit.Approval)
 	}
 	if v.Script != nil {

@@ -9,6 +9,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/spending"
@@ -17,18 +18,18 @@ import (
 
 // planObject is swarm.plan/1, described in docs/json.md.
 type planObject struct {
-	Schema    string          `json:"schema"`
-	Base      string          `json:"base"`
-	BaseKind  string          `json:"base_kind"`
-	Jobs      int             `json:"jobs"`
-	MaxAgents int             `json:"max_agents"`
-	Warm      string          `json:"warm,omitempty"`
-	Setup     string          `json:"setup,omitempty"`
-	Verify    string          `json:"verify,omitempty"`
-	Into      string          `json:"into,omitempty"`
-	Untrusted []string        `json:"untrusted,omitempty"`
-	Budget    *budgetObject   `json:"budget,omitempty"`
-	Agents    []plannedObject `json:"agents"`
+	Schema    string             `json:"schema"`
+	Base      string             `json:"base"`
+	BaseKind  string             `json:"base_kind"`
+	Jobs      int                `json:"jobs"`
+	MaxAgents int                `json:"max_agents"`
+	Warm      string             `json:"warm,omitempty"`
+	Setup     string             `json:"setup,omitempty"`
+	Verify    string             `json:"verify,omitempty"`
+	Into      string             `json:"into,omitempty"`
+	Untrusted []string           `json:"untrusted,omitempty"`
+	Budget    *view.BudgetObject `json:"budget,omitempty"`
+	Agents    []plannedObject    `json:"agents"`
 
 	Script *plannedScript `json:"script,omitempty"`
 }
@@ -73,7 +74,7 @@ func (pl *plan) object() planObject {
 		Warm: pl.config.Warm, Setup: pl.config.Setup, Verify: pl.config.Verify, Agents: []plannedObject{},
 	}
 	if pl.config.Budget != (task.Amount{}) {
-		o.Budget = &budgetObject{amountObject: newAmountObject(pl.config.Budget)}
+		o.Budget = &view.BudgetObject{AmountObject: view.NewAmountObject(pl.config.Budget)}
 	}
 	for _, item := range pl.needs {
 		o.Untrusted = append(o.Untrusted, untrusted(item))
@@ -109,10 +110,10 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	p.saySilent(p.Env.Stderr, pl)
 	if o.Script == nil {
 		fmt.Fprintf(w, "%s on base %s, %d at once; nothing was started\n",
-			termtext.Count(len(o.Agents), "agent", "agents"), git10(o.Base), min(o.Jobs, len(o.Agents)))
+			termtext.Count(len(o.Agents), "agent", "agents"), view.Git10(o.Base), min(o.Jobs, len(o.Agents)))
 	} else {
 		fmt.Fprintf(w, "the script %s on base %s, up to %d at once; nothing was started\n",
-			termtext.Line(o.Script.Name), git10(o.Base), o.Jobs)
+			termtext.Line(o.Script.Name), view.Git10(o.Base), o.Jobs)
 	}
 	for _, line := range slices.Concat(o.Script.lines(), []planLine{
 		{"warm", o.Warm}, {"setup", o.Setup}, {"verify", o.Verify}, {"merge into", o.Into},

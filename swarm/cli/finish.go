@@ -13,6 +13,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
@@ -59,7 +60,7 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 		fmt.Fprintln(b.Env.Stderr, cmdline.Program+": "+termtext.Line(notice))
 	}
 	v := b.Owner.View()
-	if err := b.at().printSummary(b.Run, v, merged); err != nil {
+	if err := view.PrintSummary(&b.at().Place, b.Run, v, merged); err != nil {
 		return err
 	}
 	b.sayUnmerged(end, r, nothing)
@@ -142,7 +143,7 @@ func (b *bench) recode(end *ended, codes []exit.Code) error {
 // the id of the run.
 func (p *place) printResult(v *store.View, asJSON bool) error {
 	if asJSON {
-		return cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()))
+		return cmdline.PrintJSON(p.Env.Stdout, view.NewRunObject(v, time.Now()))
 	}
 	if v.Script != nil {
 		return p.printReturned(v)

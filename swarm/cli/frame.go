@@ -9,6 +9,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -93,20 +94,10 @@ func rowLines(rows []Row, width int) []string {
 	}
 	t := terminal.Table{Columns: []terminal.Column{{}, {Flex: true}, {}, {Right: true}, {Right: true}, {Right: true}, {Flex: true}}}
 	for _, r := range rows {
-		t.Row("  "+r.ID, r.Label, r.State, termtext.Duration(r.For), tokensText(r.Tokens), dollarsText(r.USD), r.Doing)
+		t.Row("  "+r.ID, r.Label, r.State, termtext.Duration(r.For), termtext.Tokens(r.Tokens), view.DollarsText(r.USD), r.Doing)
 	}
 	t.DropEmpty()
 	return t.Lines(width)[1:] // no titles
-}
-
-func tokensText(n int64) string { return termtext.Tokens(n) }
-
-// dollarsText is a cost; empty for none.
-func dollarsText(usd float64) string {
-	if usd <= 0 {
-		return ""
-	}
-	return task.Dollars(usd)
 }
 
 // countLines names the states that occur, those that need a person first, in as

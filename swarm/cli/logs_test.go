@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -40,7 +41,7 @@ func TestQueuedTimeEnds(t *testing.T) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	v := &store.View{Ended: began.Add(time.Minute)}
 	a := &store.Agent{ID: "a1", Call: &task.Call{Input: &task.TypedAgentInput{Prompt: "p"}}, Status: &task.Running{State: task.Queued}, Started: began}
-	o := newAgentObject(engine.Config{}, v, a, began.Add(time.Hour))
+	o := view.NewAgentObject(engine.Config{}, v, a, began.Add(time.Hour))
 	if want := time.Minute.Milliseconds(); o.Duration != want {
 		t.Errorf("its time is %d ms, want %d", o.Duration, want)
 	}

@@ -13,6 +13,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -82,7 +83,7 @@ type listedObject struct {
 	Waiting   int       `json:"waiting"`
 
 	// Recovery is set where the owner of the run died and nobody recovered it.
-	Recovery *recoveryObject `json:"recovery,omitempty"`
+	Recovery *view.RecoveryObject `json:"recovery,omitempty"`
 
 	view *store.View // that Duration is read from; nil where it is not known
 }
@@ -166,7 +167,7 @@ func newListed(v *store.View) listedObject {
 	counts := v.Counts()
 	o := listedObject{
 		Run: v.Identity.Run, Created: v.Identity.Created, Status: string(v.Status), Reason: v.Reason, Args: v.Identity.Args,
-		Workflow: string(v.Identity.Workflow.Kind), Base: v.Identity.Base.Commit, Recovery: newRecoveryObject(v),
+		Workflow: string(v.Identity.Workflow.Kind), Base: v.Identity.Base.Commit, Recovery: view.NewRecoveryObject(v),
 		Agents: len(v.Agents), Completed: counts.Completed, Failed: counts.Failed, Cancelled: counts.Cancelled,
 		Waiting: counts.Of[task.Waiting], view: v, Duration: v.Took(time.Now()).Milliseconds(),
 	}

@@ -15,6 +15,7 @@ import (
 
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
@@ -160,7 +161,7 @@ func (d *dispatcher) main(ctx context.Context, args []string, began func(*store.
 
 // refusal is the error of a command that was refused, or that failed.
 func (e *ending) refusal() error {
-	var o struct{ Error *errorObject }
+	var o struct{ Error *view.ErrorObject }
 	if json.Unmarshal(e.stdout.Bytes(), &o) == nil && o.Error != nil {
 		return errors.New(o.Error.Message)
 	}
@@ -230,7 +231,7 @@ func (d *dispatcher) Status(ctx context.Context, id string) (*mcp.Status, error)
 	if r := v.Returned; r != nil {
 		status.Value = r.Value
 		if r.Error != nil {
-			status.Error = (&library.Error{Err: thrownBy(r.Error), Thrown: true}).Error()
+			status.Error = (&library.Error{Err: view.ThrownBy(r.Error), Thrown: true}).Error()
 		}
 	}
 	return status, nil

@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
@@ -142,8 +143,8 @@ func (p *place) nothingMerged(ctx context.Context, s *selection.Selection, r lan
 	if err != nil {
 		return err
 	}
-	return &selection.NoWorkError{Text: nothing.Error(), Object: mergeObject{
-		Schema: "swarm.merge/1", Run: s.Run.ID, Ref: ref, Merged: []mergedObject{}, Conflicts: []conflictObject{}, DryRun: r.DryRun,
+	return &selection.NoWorkError{Text: nothing.Error(), Object: view.MergeObject{
+		Schema: "swarm.merge/1", Run: s.Run.ID, Ref: ref, Merged: []view.MergedObject{}, Conflicts: []view.ConflictObject{}, DryRun: r.DryRun,
 	}}
 }
 
@@ -154,9 +155,9 @@ func (p *place) tellMerge(c *cli.Context, env cmdline.Env, report *lander.Report
 		return mergeErr
 	}
 	if c.Bool("json") {
-		err = cmdline.PrintJSON(env.Stdout, newMergeObject(report))
+		err = cmdline.PrintJSON(env.Stdout, view.NewMergeObject(report))
 	} else {
-		p.printMerge(env.Stdout, report)
+		view.PrintMerge(&p.Place, env.Stdout, report)
 	}
 	if report.Stopped != nil {
 		return errors.Join(mergeErr, err)

@@ -7,13 +7,14 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/task"
 )
 
 // moduleTitle is the line before the patch of a submodule. git apply skips it. An
 // agent chose the path: a line break in it would begin a patch of another file.
 func moduleTitle(m task.ModulePatch) string {
-	return fmt.Sprintf("Submodule %s %s..%s:\n", termtext.Line(m.Path), git10(m.Base), git10(m.Commit))
+	return fmt.Sprintf("Submodule %s %s..%s:\n", termtext.Line(m.Path), view.Git10(m.Base), view.Git10(m.Commit))
 }
 
 // printModule prints the patch of a submodule for a person.

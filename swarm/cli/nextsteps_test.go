@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/internal/terminal"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -55,7 +56,7 @@ func TestNextStepsCanBeTyped(t *testing.T) {
 			v.Identity.Run = "R"
 			p := withoutProject(cmdline.Env{Calls: "swarm"})
 			var got []string
-			for _, step := range p.nextSteps(&v) {
+			for _, step := range view.NextSteps(&p.Place, &v) {
 				command, ok := strings.CutPrefix(step, "swarm ")
 				if !ok {
 					t.Errorf("step %q cannot be typed", step)

@@ -14,6 +14,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/isolation"
@@ -188,7 +189,7 @@ func ownEnviron(environ []string) []string {
 
 // lastWords is ": " and the last line of a file, if it has any.
 func lastWords(file string) string {
-	lines := strings.Split(strings.TrimSpace(readTail(file)), "\n")
+	lines := strings.Split(strings.TrimSpace(view.ReadTail(file)), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
 		return ": " + terminal.ShortenEnd(termtext.Line(last), tellWidth)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	runreport "agentswarm/swarm/report"
 )
@@ -37,7 +38,7 @@ func reportAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	in := runreport.Input{View: s.View, Review: r.Report, Marks: r.Marks, Verdict: r.Verdict, Skipped: map[string]string{}, Tail: readTail}
+	in := runreport.Input{View: s.View, Review: r.Report, Marks: r.Marks, Verdict: r.Verdict, Skipped: map[string]string{}, Tail: view.ReadTail}
 	for _, skipped := range r.Skipped {
 		in.Skipped[skipped.ID] = skipped.Reason
 	}

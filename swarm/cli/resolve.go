@@ -15,6 +15,7 @@ import (
 	"agentswarm/merge"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/copies"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
@@ -158,9 +159,9 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 		}
 	}
 	if modules := marked.Conflict.Modules; len(modules) > 0 {
-		at := conflictAt{run: v.run.ID, agent: v.agent, ref: ref, modules: true}
-		return nil, errors.Join(&moduleConflictError{
-			agent: v.agent, branch: lander.BranchName(ref), modules: modules, ways: strings.Join(at.ways(v.Env.Calls), orWay),
+		at := view.ConflictAt{Run: v.run.ID, Agent: v.agent, Ref: ref, Modules: true}
+		return nil, errors.Join(&view.ModuleConflictError{
+			Agent: v.agent, Branch: lander.BranchName(ref), Modules: modules, Ways: strings.Join(at.Ways(v.Env.Calls), view.OrWay),
 		}, (&resolution{visit: v, record: record}).dropHold(c.Context))
 	}
 	record.Paths, record.Marks = marked.Conflict.Paths, marked.Marks

@@ -18,6 +18,7 @@ import (
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/copies"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
@@ -40,9 +41,9 @@ func (r *resolution) goOn(c *cli.Context) error {
 	env := r.visit.Env
 	if err == nil && report != nil {
 		if c.Bool("json") {
-			err = cmdline.PrintJSON(env.Stdout, newMergeObject(report))
+			err = cmdline.PrintJSON(env.Stdout, view.NewMergeObject(report))
 		} else {
-			r.visit.printMerge(env.Stdout, report)
+			view.PrintMerge(&r.visit.place.Place, env.Stdout, report)
 		}
 	}
 	done, kept := report == nil || report.Moved() || len(report.Outcome.Empty) > 0, false

@@ -16,6 +16,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
@@ -290,7 +291,7 @@ func (p *place) retryLive(c *cli.Context, s *selection.Selection, wishes []engin
 		return err
 	}
 	if c.Bool("json") {
-		return cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()).only(s.Named))
+		return cmdline.PrintJSON(p.Env.Stdout, view.NewRunObject(v, time.Now()).Only(s.Named))
 	}
 	for _, a := range s.Named {
 		if _, err := fmt.Fprintf(p.Env.Stdout, "%s/%s queued for attempt %d\n", s.Run.ID, a.ID, a.Attempt+1); err != nil {

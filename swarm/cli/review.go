@@ -10,6 +10,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -185,14 +186,14 @@ func (p *place) printReview(c *cli.Context, s *selection.Selection, marks []even
 		return err
 	}
 	if c.Bool("json") {
-		return cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()).only(s.Named))
+		return cmdline.PrintJSON(p.Env.Stdout, view.NewRunObject(v, time.Now()).Only(s.Named))
 	}
 	for _, mark := range marks {
 		if _, err := fmt.Fprintf(p.Env.Stdout, "%s/%s %s\n", s.Run.ID, mark.Agent, mark.Verdict); err != nil {
 			return err
 		}
 		if mark.Verdict == task.Accepted {
-			p.sayMarked(v.Agent(mark.Agent))
+			view.SayMarked(&p.Place, v.Agent(mark.Agent))
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
@@ -149,13 +150,13 @@ func (p *place) printSpread(s *selection.Selection, v task.Verdict, spread *verd
 	for _, text := range leftOut(spread) {
 		fmt.Fprintf(w, "left out: %s\n", text)
 	}
-	view, err := s.Run.View()
+	after, err := s.Run.View()
 	if err != nil {
 		return err
 	}
 	for _, m := range spread.Patches {
 		if m.Verdict == task.Accepted {
-			p.sayMarked(view.Agent(m.Agent))
+			view.SayMarked(&p.Place, after.Agent(m.Agent))
 		}
 	}
 	return nil

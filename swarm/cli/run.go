@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/internal/terminal"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
@@ -252,11 +253,8 @@ func (p *place) sayBase(pl *plan) {
 		}
 	}
 	fmt.Fprintf(p.Env.Stderr, "base: HEAD %s, without your uncommitted changes (%s); --with-changes includes them\n",
-		git10(pl.base.Commit), strings.Join(parts, ", "))
+		view.Git10(pl.base.Commit), strings.Join(parts, ", "))
 }
-
-// git10 abbreviates a commit for people.
-func git10(commit string) string { return commit[:min(10, len(commit))] }
 
 // begin makes the run: its folder, its base, its frozen configuration. From
 // here on something is written.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/isolation"
@@ -218,7 +219,7 @@ func TestScriptLandRefuses(t *testing.T) {
 		want    string
 	}{
 		{script.Land{}, nil, script.CodeOption, "land: no patches are given"},
-		{script.Land{}, []workflow.Patch{one, one}, script.CodeOption, "land: patch " + git10(one.Commit) + " of a1 is named twice"},
+		{script.Land{}, []workflow.Patch{one, one}, script.CodeOption, "land: patch " + view.Git10(one.Commit) + " of a1 is named twice"},
 		{script.Land{}, []workflow.Patch{one, other}, script.CodeOption, "land: two patches of a1 are named, of which each is all of its work"},
 		{script.Land{}, []workflow.Patch{one, gone}, script.CodeUnknown, "commit 1111111111 of patch 1111111111 is gone from the repository; its text is still in f"},
 		{script.Land{Verify: "unit"}, []workflow.Patch{one}, script.CodeUnknown, `land: verify: there is no check "unit"; the configuration has no table [checks]`},

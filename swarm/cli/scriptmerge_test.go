@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
@@ -30,7 +31,7 @@ func TestScriptText(t *testing.T) {
 	large := s.patch("a2", string(s.base), "large", strings.Repeat("0123456\n", 8<<20/8))
 	_, err = s.tools.Text(t.Context(), large.Patch)
 	scriptRefusal(t, err, script.CodeLimit, fmt.Sprintf(
-		"the text of patch %s is longer than 8.0 MiB; its files and its stat say what it holds", git10(large.Commit)))
+		"the text of patch %s is longer than 8.0 MiB; its files and its stat say what it holds", view.Git10(large.Commit)))
 }
 
 // TestScriptTextRunsNothing has a repository whose configuration an agent
@@ -162,7 +163,7 @@ func TestScriptMergeRefuses(t *testing.T) {
 		code script.Code
 		want string
 	}{
-		{workflow.MergeRequest{Onto: string(s.base), Patches: []workflow.Patch{one, one}}, script.CodeOption, "merge: patch " + git10(one.Commit) + " of a1 is named twice"},
+		{workflow.MergeRequest{Onto: string(s.base), Patches: []workflow.Patch{one, one}}, script.CodeOption, "merge: patch " + view.Git10(one.Commit) + " of a1 is named twice"},
 		{workflow.MergeRequest{Onto: string(s.base), Patches: []workflow.Patch{gone}}, script.CodeUnknown, "commit 1111111111 of patch 1111111111 is gone from the repository; its text is still in f"},
 		{workflow.MergeRequest{Onto: strings.Repeat("2", 40), Patches: []workflow.Patch{one}}, script.CodeUnknown, `merge: onto "` + strings.Repeat("2", 40) + `" is not a commit of this repository`},
 		{workflow.MergeRequest{Onto: "HEAD", Patches: []workflow.Patch{one}}, script.CodeUnknown, `merge: onto "HEAD" is not a commit of this repository`},

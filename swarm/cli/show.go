@@ -11,12 +11,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/internal/statefile"
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/patch"
@@ -47,7 +47,7 @@ Examples:
 type showObject struct {
 	Schema string `json:"schema"`
 	Run    string `json:"run"`
-	agentObject
+	view.AgentObject
 	Prompt    string      `json:"prompt,omitempty"`
 	Command   []string    `json:"command,omitempty"`
 	Base      string      `json:"base"`
@@ -73,7 +73,7 @@ type showObject struct {
 	conflict, ways string
 	// Refused is why the check of a merge left its patch out; refusal is the same in
 	// words.
-	Refused *refusedObject `json:"refused,omitempty"`
+	Refused *view.RefusedObject `json:"refused,omitempty"`
 	refusal string
 }
 
@@ -109,8 +109,8 @@ func showAction(c *cli.Context, env cmdline.Env) error {
 	for i, a := range agents {
 		o := newShowObject(s, a)
 		if a.Conflict != nil {
-			at := conflictAt{run: s.Run.ID, agent: a, ref: a.Conflict.Ref}
-			o.conflict, o.ways = conflictText(s.View, a), strings.Join(at.ways(env.Calls), orWay)
+			at := view.ConflictAt{Run: s.Run.ID, Agent: a, Ref: a.Conflict.Ref}
+			o.conflict, o.ways = view.ConflictText(s.View, a), strings.Join(at.Ways(env.Calls), view.OrWay)
 		}
 		if c.Bool("json") {
 			err = cmdline.PrintJSON(env.Stdout, o)
@@ -151,7 +151,7 @@ func (p *place) showAgent(c *cli.Context, s *selection.Selection, shown agentSho
 func newShowObject(s *selection.Selection, a *store.Agent) showObject {
 	config, _ := session.EngineConfig(s.View) // as in newRunObject
 	o := showObject{
-		Schema: "swarm.agent/1", Run: s.Run.ID, agentObject: newAgentObject(config, s.View, a, time.Now()),
+		Schema: "swarm.agent/1", Run: s.Run.ID, AgentObject: view.NewAgentObject(config, s.View, a, time.Now()),
 		Prompt: task.Prompt(a.Call.Input), Command: a.Call.Command, Base: a.Call.Base,
 		Landings: a.Landings, Allowed: a.Call.Paths, Allow: a.Call.Allow,
 	}
@@ -184,7 +184,7 @@ func newShowObject(s *selection.Selection, a *store.Agent) showObject {
 		}
 	}
 	if a.Refusal != nil {
-		refused := newRefusedObject(a.Refusal.Ref, a.Refusal.Refusal)
+		refused := view.NewRefusedObject(a.Refusal.Ref, a.Refusal.Refusal)
 		o.Refused, o.refusal = &refused, landing.RefusalText(a.Refusal.Ref, a.Refusal.Refusal)
 	}
 	o.Label = engine.Title(a.ID, a.Call)
@@ -193,7 +193,7 @@ func newShowObject(s *selection.Selection, a *store.Agent) showObject {
 	}
 	if a.Copy > 0 && patch.LandedCopies(s.View)[patch.CopyName(a.ID, a.Copy)] {
 		landed := true
-		o.Landed, o.text = &landed, "landed"
+		o.Landed, o.Text = &landed, "landed"
 	}
 	return o
 }
@@ -234,7 +234,7 @@ func (p *portrait) facts(o showObject) {
 	p.line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
 	p.line("kind", strings.TrimSpace(o.Kind+" "+o.Model))
 	p.line("role", o.Role)
-	fmt.Fprintf(p, "%-10s %s\n", "status", p.term.State(termtext.Line(o.text+attemptText(o.Attempt))))
+	fmt.Fprintf(p, "%-10s %s\n", "status", p.term.State(termtext.Line(o.Text+attemptText(o.Attempt))))
 	if o.Error != nil {
 		p.line("cause", task.ErrorKind(o.Error.Kind).Explain(o.Error.Message))
 	}
@@ -247,7 +247,7 @@ func (p *portrait) facts(o showObject) {
 		p.line("reviewed", "no")
 	}
 	p.line("stage", o.Stage)
-	p.line("time", timesText(o.agentObject))
+	p.line("time", view.TimesText(o.AgentObject))
 	if o.Exit != nil {
 		p.line("exit", exitLine(o.Exit))
 	}
@@ -307,11 +307,11 @@ func (p *portrait) texts(o showObject) {
 	p.block("ignored by the base, not in the patch", ignoredText(o.Ignored, o.More))
 	p.block("too large, not in the patch", ignoredText(o.Large, o.LargeMore))
 	if o.Check != "" {
-		p.block("output of the check ("+o.Check+")", readTail(o.Check)+readTail(strings.TrimSuffix(o.Check, ".out")+".err"))
+		p.block("output of the check ("+o.Check+")", view.ReadTail(o.Check)+view.ReadTail(strings.TrimSuffix(o.Check, ".out")+".err"))
 	}
-	p.block("check of the merge that refused it", refusedBlock(o.Refused))
+	p.block("check of the merge that refused it", view.RefusedBlock(o.Refused))
 	if o.Error != nil && o.Folder != "" {
-		p.block("end of its stderr", readTail(filepath.Join(o.Folder, "stderr")))
+		p.block("end of its stderr", view.ReadTail(filepath.Join(o.Folder, "stderr")))
 	}
 }
 
@@ -351,18 +351,6 @@ func ignoredText(files []task.Ignored, more int) string {
 		fmt.Fprintf(&b, "and %d more\n", more)
 	}
 	return b.String()
-}
-
-// tailSize is how much of a file's end show prints, in bytes.
-const tailSize = 4 << 10
-
-// readTail is the end of a file; empty where it cannot be read.
-func readTail(path string) string {
-	text, _, err := statefile.Tail(path, tailSize)
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }
 
 // usageText is what an agent used, and what of its cost nobody reported, or

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentswarm/internal/terminal"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -37,16 +38,16 @@ func TestShowPrintsAPathOnOneLine(t *testing.T) {
 func TestNotesAreShort(t *testing.T) {
 	t.Parallel()
 	const end = `" could not be read: its mode was changed`
-	short := `"` + strings.Repeat("é", longestNote-1-len(end)) + end
+	short := `"` + strings.Repeat("é", view.LongestNote-1-len(end)) + end
 	for _, tt := range []struct{ note, want string }{
 		{short, short},
 		{`"` + strings.Repeat("a/", 2040) + end, `"` + strings.Repeat("a/", 99) + "a…"},
 	} {
 		v := &store.View{Agents: []*store.Agent{{Captured: &event.Captured{Notes: []string{tt.note}}}}}
 		var b bytes.Buffer
-		printNotes(&b, v, noLimit)
+		view.PrintNotes(&b, v, view.NoLimit)
 		line := b.String()
-		if !strings.Contains(line, tt.want) || !strings.HasSuffix(line, end+"\n") || len([]rune(line)) > longestNote+len(": note: \n") {
+		if !strings.Contains(line, tt.want) || !strings.HasSuffix(line, end+"\n") || len([]rune(line)) > view.LongestNote+len(": note: \n") {
 			t.Errorf("a note of %d characters: %q", len(tt.note), line)
 		}
 	}

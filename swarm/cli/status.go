@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/spending"
@@ -66,7 +67,7 @@ func statusAction(c *cli.Context, env cmdline.Env) error {
 		return printAddresses(env.Stdout, s)
 	}
 	if reader := p.activity(s.Run, s.View.Identity); reader != nil {
-		addRetries(s.View, reader.Retry)
+		view.AddRetries(s.View, reader.Retry)
 	}
 	if c.Bool("json") {
 		return cmdline.PrintJSON(env.Stdout, selectionObject(s))
@@ -75,13 +76,13 @@ func statusAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // selectionObject is a selection as status prints it with --json.
-func selectionObject(s *selection.Selection) runObject {
-	o := newRunObject(s.View, time.Now())
+func selectionObject(s *selection.Selection) view.RunObject {
+	o := view.NewRunObject(s.View, time.Now())
 	if len(s.Agents()) == 0 && !s.Chosen.Empty() {
-		o.Agents = []agentObject{}
+		o.Agents = []view.AgentObject{}
 		return o
 	}
-	return o.only(s.Named)
+	return o.Only(s.Named)
 }
 
 // printAddresses prints the address of each agent on a line, as other commands
@@ -103,8 +104,8 @@ func (p *place) printStatus(s *selection.Selection) error {
 	w, now := p.Env.Stdout, time.Now()
 	id := v.Identity
 	term := terminal.Detect(w, p.Env.Getenv)
-	fmt.Fprintf(w, "run %s %s, %s on base %s, began %s, took %s\n", id.Run, term.State(statusText(v)),
-		partCount(len(v.Agents), len(whole.Agents)), git10(id.Base.Commit), termtext.Ago(now, id.Created),
+	fmt.Fprintf(w, "run %s %s, %s on base %s, began %s, took %s\n", id.Run, term.State(view.StatusText(v)),
+		partCount(len(v.Agents), len(whole.Agents)), view.Git10(id.Base.Commit), termtext.Ago(now, id.Created),
 		termtext.Duration(v.Took(now)))
 	if e := threw(v); e != nil && e.Err.Where != "" {
 		fmt.Fprintf(w, "  at %s\n", termtext.Line(strings.TrimSuffix(e.Err.Where+": "+e.Excerpt(), ": ")))
@@ -113,11 +114,11 @@ func (p *place) printStatus(s *selection.Selection) error {
 		fmt.Fprintln(w, spent)
 	}
 	width, _ := term.Size()
-	if err := printTable(w, tableSize{width, term}, v, now); err != nil {
+	if err := view.PrintTable(w, view.TableSize{Width: width, Terminal: term}, v, now); err != nil {
 		return err
 	}
-	printCauses(w, v, noLimit)
-	printNotes(w, v, maxNotes)
+	view.PrintCauses(w, v, view.NoLimit)
+	view.PrintNotes(w, v, view.MaxNotes)
 	p.printAsked(w, v)
 	for _, l := range v.Landings {
 		if l.Verb == session.VerbUndo {
@@ -125,7 +126,7 @@ func (p *place) printStatus(s *selection.Selection) error {
 		}
 		fmt.Fprintln(w, landingText(l))
 	}
-	p.printNext(w, whole)
+	view.PrintNext(&p.Place, w, whole)
 	return nil
 }
 
@@ -141,7 +142,7 @@ func partCount(some, all int) string {
 func landingText(l *store.Landing) string {
 	what := fmt.Sprintf("%s %d: %s", l.Verb, l.ID, termtext.Count(len(l.Agents), "patch", "patches"))
 	if l.Verb == session.VerbMerge {
-		what += " on " + termtext.Line(lander.BranchName(l.Ref)) + " " + git10(l.New)
+		what += " on " + termtext.Line(lander.BranchName(l.Ref)) + " " + view.Git10(l.New)
 		if n := len(l.Conflicts); n > 0 {
 			what += ", " + termtext.Count(n, "conflict", "conflicts")
 		}

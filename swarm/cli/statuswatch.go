@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
 	"agentswarm/internal/terminal"
@@ -13,6 +12,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -74,7 +74,7 @@ type statusWatcher struct {
 	activity  *activity.Reader   // nil where the output cannot be read
 	picture   *Progress          // nil where nothing is drawn over
 	told      map[task.ID]string // the state of agents that was printed last
-	printed   *runObject         // the object that was printed last
+	printed   *view.RunObject    // the object that was printed last
 }
 
 // take has the selection be of a newer view. Named agents stay named; a selector
@@ -83,7 +83,7 @@ func (w *statusWatcher) take(v *store.View) {
 	s := w.selection
 	s.View = v
 	if w.activity != nil {
-		addRetries(v, func(a *store.Agent) *store.Again { return w.activity.Look(a).Again })
+		view.AddRetries(v, func(a *store.Agent) *store.Again { return w.activity.Look(a).Again })
 	}
 	if !s.Chosen.Empty() {
 		s.Named = s.Chosen.Pick(v.Agents)
@@ -99,7 +99,7 @@ func (w *statusWatcher) take(v *store.View) {
 // object prints the status as JSON where more than the clock has changed.
 func (w *statusWatcher) object() error {
 	now := selectionObject(w.selection)
-	timeless := now.timeless()
+	timeless := now.Timeless()
 	if w.printed != nil && reflect.DeepEqual(*w.printed, timeless) {
 		return nil
 	}
@@ -107,26 +107,11 @@ func (w *statusWatcher) object() error {
 	return cmdline.PrintJSON(w.place.Env.Stdout, now)
 }
 
-// timeless is the object without the fields that the clock alone changes.
-func (o runObject) timeless() runObject {
-	o.Duration, o.Agents = 0, slices.Clone(o.Agents)
-	for i := range o.Agents {
-		a := &o.Agents[i]
-		a.Duration, a.Worked, a.Checked, a.Waited = 0, 0, 0, 0
-	}
-	if o.Budget != nil && o.Budget.Spent != nil {
-		budget, spent := *o.Budget, *o.Budget.Spent
-		spent.Time, budget.Spent = 0, &spent
-		o.Budget = &budget
-	}
-	return o
-}
-
 // changes prints a line for each agent whose state has changed.
 func (w *statusWatcher) changes() error {
 	now := time.Now()
 	for _, a := range w.selection.Agents() {
-		state := resultText(newAgentObject(engine.Config{}, w.selection.View, a, now))
+		state := view.ResultText(view.NewAgentObject(engine.Config{}, w.selection.View, a, now))
 		if w.told[a.ID] == state {
 			continue
 		}
@@ -145,7 +130,7 @@ func (w *statusWatcher) lines() []string {
 	width, height := term.Size()
 	width, height = max(width-1, 1), max(height-1, 2)
 	v.Agents = w.selection.Agents()
-	head := fmt.Sprintf("run %s %s, %s, %s", v.Identity.Run, statusText(&v),
+	head := fmt.Sprintf("run %s %s, %s, %s", v.Identity.Run, view.StatusText(&v),
 		partCount(len(v.Agents), len(w.selection.View.Agents)), termtext.Duration(v.Took(now)))
 	lines := []string{terminal.ShortenEnd(head, width)}
 	if len(v.Agents) == 0 {
@@ -153,11 +138,11 @@ func (w *statusWatcher) lines() []string {
 	}
 	hidden := 0
 	if room := height - 2; len(v.Agents) > room { // a line each for the run and the titles
-		v.Agents = worthSeeing(&v)
+		v.Agents = view.WorthSeeing(&v)
 		hidden = len(v.Agents) - max(room-1, 0)
 		v.Agents = v.Agents[:len(v.Agents)-hidden]
 	}
-	lines = append(lines, agentTable(term, &v, now).Lines(width)...)
+	lines = append(lines, view.AgentTable(term, &v, now).Lines(width)...)
 	if hidden > 0 {
 		lines = append(lines, terminal.ShortenEnd(termtext.Count(hidden, "more agent is", "more agents are")+" not shown", width))
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/task"
 )
 
@@ -14,19 +15,19 @@ func TestTimeless(t *testing.T) {
 	t.Parallel()
 	w, now := hundred()
 	w.view.Opened.Budget = &task.Amount{Time: time.Hour}
-	first := newRunObject(w.view, now)
-	later := newRunObject(w.view, now.Add(time.Minute))
+	first := view.NewRunObject(w.view, now)
+	later := view.NewRunObject(w.view, now.Add(time.Minute))
 	if reflect.DeepEqual(first, later) {
 		t.Fatal("the clock changes nothing in the object")
 	}
-	if got, want := later.timeless(), first.timeless(); !reflect.DeepEqual(got, want) {
+	if got, want := later.Timeless(), first.Timeless(); !reflect.DeepEqual(got, want) {
 		t.Errorf("a minute later the object is %+v, want %+v", got, want)
 	}
 	if later.Budget.Spent.Time == 0 || later.Duration == 0 {
-		t.Error("timeless has changed the object itself")
+		t.Error("Timeless has changed the object itself")
 	}
 	later.Agents[0].Status = "cancelled"
-	if reflect.DeepEqual(later.timeless(), first.timeless()) {
+	if reflect.DeepEqual(later.Timeless(), first.Timeless()) {
 		t.Error("the state of an agent does not count")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/merge"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
@@ -78,7 +79,7 @@ func summaryOf(t *testing.T, width int, v *store.View, merged *lander.Report) (l
 	dir = t.TempDir()
 	var screen strings.Builder
 	p := withoutProject(cmdline.Env{Stderr: &screen, Calls: "swarm", Getenv: envOf(fmt.Sprintf("COLUMNS=%d", width))})
-	if err := p.printSummary(&store.Run{ID: "k3x9q2", Dir: dir}, v, merged); err != nil {
+	if err := view.PrintSummary(&p.Place, &store.Run{ID: "k3x9q2", Dir: dir}, v, merged); err != nil {
 		t.Fatal(err)
 	}
 	text, ended := strings.CutSuffix(screen.String(), "\n")
@@ -104,7 +105,7 @@ func TestSummaryIsShort(t *testing.T) {
 				t.Errorf("the last line is %q, want it to name the file", last)
 			}
 			// How long the name of the folder is, is not the summary's choice.
-			if rows := rowsOf(lines, width); rows > screen {
+			if rows := view.RowsOf(lines, width); rows > screen {
 				t.Errorf("%d rows, want at most %d:\n%s", rows, screen, strings.Join(lines, "\n"))
 			}
 			file := filepath.Join(dir, "summary.txt")
@@ -140,7 +141,7 @@ func TestSummaryEndsWhole(t *testing.T) {
 	lines, _ := summaryOf(t, 40, v, nil)
 	text := strings.Join(lines, "\n")
 	for _, whole := range []string{
-		"\n" + endText(v, terminal.Output{}) + "\n", "stopped by Ctrl-C: ", "\nnext: swarm resume " + v.Identity.Run + "\n",
+		"\n" + view.EndText(v, terminal.Output{}) + "\n", "stopped by Ctrl-C: ", "\nnext: swarm resume " + v.Identity.Run + "\n",
 	} {
 		if !strings.Contains(text, whole) {
 			t.Errorf("%q is not told whole:\n%s", whole, text)

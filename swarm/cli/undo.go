@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
@@ -73,7 +74,7 @@ func undoAction(c *cli.Context, env cmdline.Env) error {
 	case o.Ref != "" && o.Commit == "":
 		where = fmt.Sprintf("; %s was deleted, as the merge had created it", lander.BranchName(o.Ref))
 	case o.Ref != "":
-		where = fmt.Sprintf("; %s is back at %s", lander.BranchName(o.Ref), git10(o.Commit))
+		where = fmt.Sprintf("; %s is back at %s", lander.BranchName(o.Ref), view.Git10(o.Commit))
 	}
 	_, err = fmt.Fprintf(env.Stdout, "undone: %s %d of run %s, %s%s\n",
 		o.Verb, o.ID, run.ID, termtext.Count(len(o.Agents), "patch", "patches"), termtext.Line(where))
@@ -147,7 +148,7 @@ func (p *place) removedSince(last *store.Landing) error {
 	}
 	switch {
 	case last.Ref != "" && last.Old != "":
-		refused.Advice += fmt.Sprintf("; before it, %s was at %s", lander.BranchName(last.Ref), git10(last.Old))
+		refused.Advice += fmt.Sprintf("; before it, %s was at %s", lander.BranchName(last.Ref), view.Git10(last.Old))
 	case last.Ref != "":
 		refused.Advice += fmt.Sprintf("; before it, there was no %s", lander.BranchName(last.Ref))
 	}

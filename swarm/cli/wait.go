@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -81,7 +82,7 @@ func waitAction(c *cli.Context, env cmdline.Env) error {
 func (p *place) printWaited(s *selection.Selection, v *store.View, asJSON bool) (exit.Code, error) {
 	named := s.Named
 	if len(named) == 0 {
-		err := p.printSummary(s.Run, v, nil)
+		err := view.PrintSummary(&p.Place, s.Run, v, nil)
 		if e := threw(v); e != nil {
 			complain(p.Env, e)
 		}
@@ -92,7 +93,7 @@ func (p *place) printWaited(s *selection.Selection, v *store.View, asJSON bool) 
 		code = exit.First(code, waitedCode(v, v.Agent(a.ID)))
 	}
 	if asJSON {
-		return code, cmdline.PrintJSON(p.Env.Stdout, newRunObject(v, time.Now()).only(named))
+		return code, cmdline.PrintJSON(p.Env.Stdout, view.NewRunObject(v, time.Now()).Only(named))
 	}
 	return code, p.printWords(v, named)
 }
@@ -101,8 +102,8 @@ func (p *place) printWaited(s *selection.Selection, v *store.View, asJSON bool) 
 func (p *place) printWords(v *store.View, named []*store.Agent) error {
 	for _, a := range named {
 		word, cause := task.Word(v.Agent(a.ID).Status), ""
-		if r := v.Agent(a.ID).Result(); r != nil && causeOf(r) != word {
-			cause = strings.TrimPrefix(causeOf(r), word+": ")
+		if r := v.Agent(a.ID).Result(); r != nil && view.CauseOf(r) != word {
+			cause = strings.TrimPrefix(view.CauseOf(r), word+": ")
 		}
 		line := fmt.Sprintf("%s %s", a.ID, word)
 		if cause != "" {

@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
@@ -152,9 +153,9 @@ func (w *watcher) see(r event.Record) {
 	case *event.Settled:
 		work := e.Result.Done()
 		took := work.Ended.Sub(work.Started)
-		w.line(e.Agent, task.Word(e.Result), max(took, 0), causeOf(e.Result))
+		w.line(e.Agent, task.Word(e.Result), max(took, 0), view.CauseOf(e.Result))
 	case *event.Appraised:
-		w.line(e.Agent, appraisalWord(e), 0, appraisalText(e))
+		w.line(e.Agent, view.AppraisalWord(e), 0, view.AppraisalText(e))
 	case *event.Phased:
 		if !w.progress.quiet {
 			w.progress.Say("== " + e.Title)
@@ -279,37 +280,6 @@ const (
 	ringGap = time.Second
 	longRun = 10 * time.Second
 )
-
-// causeOf is why an agent did not complete; empty for one that did.
-func causeOf(r task.Result) string {
-	switch r := r.(type) {
-	case *task.Completed:
-		if r.Verified != nil && !*r.Verified {
-			return checkCause(r)
-		}
-		return ""
-	case *task.Failed:
-		return r.Kind.Explain(r.Reason)
-	case *task.Cancelled:
-		return r.Cause.Explain(r.Reason)
-	default:
-		panic("unhandled result")
-	}
-}
-
-// checkFailed begins the cause of an agent whose check failed.
-const checkFailed = "check failed"
-
-// checkCause is why the check of an agent failed: how it ended, and its last
-// line.
-func checkCause(r *task.Completed) string {
-	for _, note := range r.Notes {
-		if how, found := strings.CutPrefix(note, "verify: "); found {
-			return checkFailed + ": " + how
-		}
-	}
-	return checkFailed
-}
 
 // firstLine is the first line of an error's text.
 func firstLine(err error) string {

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
@@ -67,7 +69,7 @@ func (w *watcher) frame(now time.Time) Frame {
 	f.Spent = w.spent(now)
 	f.Note, f.Hint = noteOf(w.open(), w.typing)
 	f.Typing = w.typing && f.Note != ""
-	f.Note = cmp.Or(f.Note, heldNote(v), againNote(v, w.doing, now))
+	f.Note = cmp.Or(f.Note, heldNote(v), view.AgainNote(v, w.doing, now))
 	f.Failed, f.Live = w.rows(now)
 	return f
 }
@@ -100,10 +102,10 @@ func (w *watcher) spent(now time.Time) string {
 	budget := spending.Budget(w.view, task.Amount{})
 	parts := []string{engine.SpentText(spent, budget)}
 	if budget.Tokens == 0 {
-		parts = append(parts, tokensText(used.Tokens()))
+		parts = append(parts, termtext.Tokens(used.Tokens()))
 	}
 	if budget.USD == 0 {
-		parts = append(parts, dollarsText(used.CostUSD))
+		parts = append(parts, view.DollarsText(used.CostUSD))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "  ")
 }
@@ -163,7 +165,7 @@ func (w *watcher) row(a *store.Agent, s *task.Running, now time.Time) Row {
 	case s.State.Waits():
 		r.Style, r.Doing = terminal.StyleQuiet, ""
 	case does.Again != nil:
-		r.Style, r.Doing = terminal.StyleWarning, againText(does.Again)
+		r.Style, r.Doing = terminal.StyleWarning, view.AgainText(does.Again)
 	}
 	return r
 }
@@ -174,11 +176,11 @@ func failedRow(a *store.Agent) Row {
 	times := a.Times(a.Ended)
 	r := Row{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), State: "failed", Style: terminal.StyleError,
-		For: times.Worked + times.Checked, Tokens: done.Usage.Tokens(), USD: done.Usage.CostUSD, Doing: causeOf(a.Result()),
+		For: times.Worked + times.Checked, Tokens: done.Usage.Tokens(), USD: done.Usage.CostUSD, Doing: view.CauseOf(a.Result()),
 	}
 	if _, completed := a.Result().(*task.Completed); completed {
 		r.State = "check failed"
-		r.Doing = strings.TrimPrefix(r.Doing, checkFailed+": ")
+		r.Doing = strings.TrimPrefix(r.Doing, view.CheckFailed+": ")
 	}
 	return r
 }

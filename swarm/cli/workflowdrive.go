@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
-	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/script"
@@ -73,19 +73,12 @@ func (b *bench) scriptTools(config engine.Config, await func(context.Context, []
 	})
 }
 
-// thrownBy is an error as a run keeps it, back in the form of a script's.
-func thrownBy(e *event.ScriptError) *script.Error {
-	return &script.Error{
-		Name: e.Name, Code: script.Code(e.Code), Message: e.Message, Where: e.Where, Line: e.Line,
-	}
-}
-
 // threw is what a run failed of that its script threw; nil for any other end.
 func threw(v *store.View) *library.Error {
 	if v.Status != store.RunFailed || v.Returned == nil || v.Returned.Error == nil {
 		return nil
 	}
-	return &library.Error{Err: thrownBy(v.Returned.Error), Thrown: true}
+	return &library.Error{Err: view.ThrownBy(v.Returned.Error), Thrown: true}
 }
 
 // carryOutScript lets a script make the calls, and waits until all it left

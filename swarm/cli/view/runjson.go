@@ -1,4 +1,4 @@
-package cli
+package view
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentswarm/roles"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -17,8 +18,8 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-// runObject is swarm.run/1, described in docs/json.md.
-type runObject struct {
+// RunObject is swarm.run/1, described in docs/json.md.
+type RunObject struct {
 	Schema   string         `json:"schema"`
 	Run      string         `json:"run"`
 	Status   string         `json:"status"`
@@ -26,23 +27,23 @@ type runObject struct {
 	Base     string         `json:"base"`
 	Workflow string         `json:"workflow"`
 	Result   any            `json:"result,omitempty"`
-	Error    *errorObject   `json:"error,omitempty"`
-	Agents   []agentObject  `json:"agents"`
+	Error    *ErrorObject   `json:"error,omitempty"`
+	Agents   []AgentObject  `json:"agents"`
 	Phases   []phaseObject  `json:"phases,omitempty"`
 	Logs     []logObject    `json:"logs,omitempty"`
 	Landing  *landingObject `json:"landing,omitempty"`
 	Usage    *task.Usage    `json:"usage,omitempty"`
 	Paid     *task.Usage    `json:"paid,omitempty"`
-	Budget   *budgetObject  `json:"budget,omitempty"`
+	Budget   *BudgetObject  `json:"budget,omitempty"`
 	After    *time.Time     `json:"resume_after,omitempty"`
 	Created  time.Time      `json:"created"`
 	Ended    *time.Time     `json:"ended,omitempty"`
 	Duration int64          `json:"duration_ms"`
 	// Recovery is set where the owner of the run died and nobody recovered it.
-	Recovery *recoveryObject `json:"recovery,omitempty"`
+	Recovery *RecoveryObject `json:"recovery,omitempty"`
 }
 
-type errorObject struct {
+type ErrorObject struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message,omitempty"`
 }
@@ -61,7 +62,7 @@ type logObject struct {
 	Text  string    `json:"text"`
 }
 
-type agentObject struct {
+type AgentObject struct {
 	ID         string         `json:"id"`
 	Label      string         `json:"label,omitempty"`
 	Item       string         `json:"item,omitempty"`
@@ -75,7 +76,7 @@ type agentObject struct {
 	State      string         `json:"state,omitempty"` // finer than Status; empty once it has ended
 	WaitsFor   string         `json:"waits_for,omitempty"`
 	Retry      *retryObject   `json:"retry,omitempty"`
-	Error      *errorObject   `json:"error,omitempty"`
+	Error      *ErrorObject   `json:"error,omitempty"`
 	Changed    *bool          `json:"changed,omitempty"`
 	Verified   *bool          `json:"verified,omitempty"`
 	Reviewed   *bool          `json:"reviewed,omitempty"` // by an agent: whether it passed
@@ -86,7 +87,7 @@ type agentObject struct {
 	Choice     task.Selection `json:"choice,omitempty"`    // of the script
 	ChosenBy   string         `json:"chosen_by,omitempty"` // the function of the script that made it
 	DependsOn  []string       `json:"depends_on,omitempty"`
-	Patch      *patchObject   `json:"patch,omitempty"`
+	Patch      *PatchObject   `json:"patch,omitempty"`
 	Output     string         `json:"output,omitempty"`
 	OutputFile string         `json:"output_file,omitempty"`
 	Usage      *task.Usage    `json:"usage,omitempty"`
@@ -99,10 +100,10 @@ type agentObject struct {
 	Large      []task.Ignored `json:"large_files,omitempty"`
 	LargeMore  int            `json:"large_files_more,omitempty"`
 
-	text string // where it is, for a person
+	Text string // where it is, for a person
 }
 
-type patchObject struct {
+type PatchObject struct {
 	Ref     string `json:"ref"`
 	File    string `json:"file,omitempty"` // empty: its text is too long to be kept
 	Commit  string `json:"commit"`
@@ -124,9 +125,9 @@ type patchObject struct {
 	of *task.Patch
 }
 
-func newPatchObject(p *task.Patch) *patchObject {
+func NewPatchObject(p *task.Patch) *PatchObject {
 	files, added, deleted := p.Size()
-	return &patchObject{
+	return &PatchObject{
 		Ref: p.Ref, File: p.File, Commit: p.Commit, Files: files, Added: added, Deleted: deleted,
 		OutOfScope: p.OutOfScope, Replaced: p.Replaced, Marked: p.Marked,
 		Modules: p.Modules, of: p,
@@ -143,14 +144,14 @@ type landingObject struct {
 	Ref       string           `json:"ref,omitempty"`
 	Commit    string           `json:"commit,omitempty"`
 	Landed    []task.ID        `json:"landed"`
-	Conflicts []conflictObject `json:"conflicts"`
+	Conflicts []ConflictObject `json:"conflicts"`
 	Verified  *bool            `json:"verified,omitempty"`
 	Undone    bool             `json:"undone,omitempty"`
 }
 
-// conflictObject is a patch that was left out of a landing. With is the
+// ConflictObject is a patch that was left out of a landing. With is the
 // patch that landed first; absent where it is the branch itself.
-type conflictObject struct {
+type ConflictObject struct {
 	Agent task.ID      `json:"agent"`
 	With  task.ID      `json:"with,omitempty"`
 	Also  []task.ID    `json:"also,omitempty"` // later ones on the same paths
@@ -163,20 +164,20 @@ type conflictObject struct {
 type metObject struct {
 	Ref string `json:"ref"`
 	Tip string `json:"tip"` // where the branch was
-	conflictObject
+	ConflictObject
 }
 
 func newMetObject(c *store.Conflict) *metObject {
 	if c == nil {
 		return nil
 	}
-	return &metObject{Ref: c.Ref, Tip: c.Tip, conflictObject: newConflictObjects([]event.Conflict{c.Conflict})[0]}
+	return &metObject{Ref: c.Ref, Tip: c.Tip, ConflictObject: newConflictObjects([]event.Conflict{c.Conflict})[0]}
 }
 
-func newConflictObjects(all []event.Conflict) []conflictObject {
-	out := make([]conflictObject, 0, len(all))
+func newConflictObjects(all []event.Conflict) []ConflictObject {
+	out := make([]ConflictObject, 0, len(all))
 	for _, c := range all {
-		o := conflictObject{Agent: c.Agent, Paths: c.Paths, Hunks: c.Hunks, Text: c.Text}
+		o := ConflictObject{Agent: c.Agent, Paths: c.Paths, Hunks: c.Hunks, Text: c.Text}
 		if len(c.With) > 0 {
 			o.With, o.Also = c.With[0], c.With[1:]
 		}
@@ -185,18 +186,18 @@ func newConflictObjects(all []event.Conflict) []conflictObject {
 	return out
 }
 
-// newRunObject is the whole of a run as JSON.
-func newRunObject(v *store.View, now time.Time) runObject {
+// NewRunObject returns a run as a JSON object.
+func NewRunObject(v *store.View, now time.Time) RunObject {
 	id := v.Identity
-	o := runObject{
+	o := RunObject{
 		Schema: "swarm.run/1", Run: id.Run, Status: string(v.Status), Reason: v.Reason,
 		Base: id.Base.Commit, Workflow: string(id.Workflow.Kind), Created: id.Created,
-		Agents: make([]agentObject, 0, len(v.Agents)), Recovery: newRecoveryObject(v),
+		Agents: make([]AgentObject, 0, len(v.Agents)), Recovery: NewRecoveryObject(v),
 	}
 	// One that cannot be read is told of by whatever goes by it.
 	config, _ := session.EngineConfig(v)
 	for _, a := range v.Agents {
-		o.Agents = append(o.Agents, newAgentObject(config, v, a, now))
+		o.Agents = append(o.Agents, NewAgentObject(config, v, a, now))
 	}
 	if usage := v.Usage(); usage != (task.Usage{}) {
 		o.Usage, o.Paid = &usage, paidObject(v)
@@ -220,7 +221,7 @@ func newRunObject(v *store.View, now time.Time) runObject {
 }
 
 // script adds what only a run with a script has.
-func (o *runObject) script(v *store.View) {
+func (o *RunObject) script(v *store.View) {
 	if r := v.Returned; r != nil {
 		if r.Value != nil {
 			o.Result = r.Value
@@ -230,7 +231,7 @@ func (o *runObject) script(v *store.View) {
 			if script.Code(r.Error.Code) == script.CodeBudget {
 				kind = task.CauseBudget
 			}
-			o.Error = &errorObject{Kind: string(kind), Message: (&library.Error{Err: thrownBy(r.Error), Thrown: true}).Error()}
+			o.Error = &ErrorObject{Kind: string(kind), Message: (&library.Error{Err: ThrownBy(r.Error), Thrown: true}).Error()}
 		}
 	}
 	at := map[string]int{}
@@ -259,12 +260,12 @@ func (o *runObject) script(v *store.View) {
 	}
 }
 
-// only keeps the agents that were named; none named keeps all.
-func (o runObject) only(named []*store.Agent) runObject {
+// Only keeps the agents that were named; none named keeps all.
+func (o RunObject) Only(named []*store.Agent) RunObject {
 	if len(named) == 0 {
 		return o
 	}
-	o.Agents = slices.DeleteFunc(slices.Clone(o.Agents), func(a agentObject) bool {
+	o.Agents = slices.DeleteFunc(slices.Clone(o.Agents), func(a AgentObject) bool {
 		return !slices.ContainsFunc(named, func(n *store.Agent) bool { return string(n.ID) == a.ID })
 	})
 	return o
@@ -289,12 +290,12 @@ func newLandingObject(v *store.View) *landingObject {
 	return nil
 }
 
-func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Time) agentObject {
+func NewAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Time) AgentObject {
 	spec := engine.SpecOf(c, a.Now())
-	o := agentObject{
+	o := AgentObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item, Phase: a.Call.Phase,
 		Kind: spec.Kind, Model: spec.Model, Attempt: a.Attempt, Status: task.Word(a.Status),
-		DependsOn: a.Call.DependsOn, WaitsFor: a.Held, text: a.StateText(),
+		DependsOn: a.Call.DependsOn, WaitsFor: a.Held, Text: a.StateText(),
 	}
 	times := a.Times(v.Until(now))
 	o.Worked, o.Checked, o.Waited = times.Worked.Milliseconds(), times.Checked.Milliseconds(), times.Waited.Milliseconds()
@@ -331,7 +332,7 @@ func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 	o.Changed = &changed
 	if changed {
 		o.Landed = &landed
-		o.Patch = newPatchObject(work.Patch)
+		o.Patch = NewPatchObject(work.Patch)
 	}
 	o.Model = cmp.Or(work.Model, o.Model)
 	o.Output, o.OutputFile = work.Output, work.OutputFile
@@ -347,9 +348,37 @@ func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 	case *task.Completed:
 		o.Verified = r.Verified
 	case *task.Failed:
-		o.Error = &errorObject{Kind: string(r.Kind), Message: r.Reason}
+		o.Error = &ErrorObject{Kind: string(r.Kind), Message: r.Reason}
 	case *task.Cancelled:
-		o.Error = &errorObject{Kind: string(r.Cause), Message: r.Reason}
+		o.Error = &ErrorObject{Kind: string(r.Cause), Message: r.Reason}
 	}
 	return o
+}
+
+// Timeless returns the object without the fields that the clock alone changes.
+func (o RunObject) Timeless() RunObject {
+	o.Duration, o.Agents = 0, slices.Clone(o.Agents)
+	for i := range o.Agents {
+		a := &o.Agents[i]
+		a.Duration, a.Worked, a.Checked, a.Waited = 0, 0, 0, 0
+	}
+	if o.Budget != nil && o.Budget.Spent != nil {
+		budget, spent := *o.Budget, *o.Budget.Spent
+		spent.Time, budget.Spent = 0, &spent
+		o.Budget = &budget
+	}
+	return o
+}
+
+// RecoveryObject says that recovery of a run is pending.
+type RecoveryObject struct {
+	Workspaces int    `json:"workspaces"` // that are not captured yet
+	Command    string `json:"command"`    // that captures them
+}
+
+func NewRecoveryObject(v *store.View) *RecoveryObject {
+	if !v.Died {
+		return nil
+	}
+	return &RecoveryObject{Workspaces: v.Uncaptured(), Command: cmdline.Program + " gc"}
 }

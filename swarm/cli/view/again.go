@@ -1,4 +1,4 @@
-package cli
+package view
 
 import (
 	"cmp"
@@ -18,9 +18,9 @@ type retryObject struct {
 	At      time.Time `json:"at,omitzero"`
 }
 
-// againText says why and when an agent is tried again; empty where it is not. A
-// time that is not known is left out.
-func againText(again *store.Again) string {
+// AgainText returns why and when an agent is tried again, without an unknown time. It returns
+// an empty text for an agent that is not.
+func AgainText(again *store.Again) string {
 	switch {
 	case again == nil:
 		return ""
@@ -30,10 +30,9 @@ func againText(again *store.Again) string {
 	return fmt.Sprintf("tries again at %s after %s: %s", again.At.Local().Format(time.TimeOnly), again.Kind, again.Reason)
 }
 
-// againNote tells in a line of the agents that wait for another try, of swarm or of
-// their own, and when the next of those begins, if a time is known; empty where
-// there are none.
-func againNote(v *store.View, doing map[task.ID]activity.Now, now time.Time) string {
+// AgainNote returns a line about the agents that wait for another try, with the time of the next.
+// It returns an empty text if none waits.
+func AgainNote(v *store.View, doing map[task.ID]activity.Now, now time.Time) string {
 	var next *store.Again
 	waiting := 0
 	for _, a := range v.Agents {
@@ -61,9 +60,9 @@ func sooner(at, other time.Time) bool {
 	return !at.IsZero() && (other.IsZero() || at.Before(other))
 }
 
-// addRetries notes the retries that live agents make by themselves, which find
+// AddRetries notes the retries that live agents make by themselves, which find
 // reads from their output: they are not in the journal.
-func addRetries(v *store.View, find func(*store.Agent) *store.Again) {
+func AddRetries(v *store.View, find func(*store.Agent) *store.Again) {
 	for _, a := range v.Agents {
 		a.Retrying = nil
 		if v.Status == store.RunRunning {

@@ -1,4 +1,4 @@
-package cli
+package view
 
 import (
 	"fmt"
@@ -12,16 +12,16 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// mergeObject is swarm.merge/1, described in docs/json.md.
-type mergeObject struct {
+// MergeObject is swarm.merge/1, described in docs/json.md.
+type MergeObject struct {
 	Schema    string           `json:"schema"`
 	Run       string           `json:"run"`
 	Ref       string           `json:"ref"`
 	Old       string           `json:"old,omitempty"`
 	Commit    string           `json:"commit,omitempty"`
 	Moved     bool             `json:"moved"`
-	Merged    []mergedObject   `json:"merged"` // on the branch only if it moved
-	Conflicts []conflictObject `json:"conflicts"`
+	Merged    []MergedObject   `json:"merged"` // on the branch only if it moved
+	Conflicts []ConflictObject `json:"conflicts"`
 	Empty     []string         `json:"empty,omitempty"`
 	Skipped   []task.ID        `json:"skipped,omitempty"`
 	Lost      []lostObject     `json:"lost,omitempty"`
@@ -42,7 +42,7 @@ type lostObject struct {
 	File  string  `json:"file"` // holds the patch
 }
 
-type mergedObject struct {
+type MergedObject struct {
 	Agent  string `json:"agent"`
 	Commit string `json:"commit"`
 	// Marked are the first few files that it changes and a person has to look
@@ -50,10 +50,10 @@ type mergedObject struct {
 	Marked []string `json:"marked,omitempty"`
 }
 
-func newMergeObject(r *lander.Report) mergeObject {
-	o := mergeObject{
+func NewMergeObject(r *lander.Report) MergeObject {
+	o := MergeObject{
 		Schema: "swarm.merge/1", Run: r.Run, Ref: r.Ref, Old: string(r.Old),
-		Moved: r.Moved(), Merged: []mergedObject{}, Conflicts: newConflictObjects(lander.Conflicts(r.Outcome.Conflicts)),
+		Moved: r.Moved(), Merged: []MergedObject{}, Conflicts: newConflictObjects(lander.Conflicts(r.Outcome.Conflicts)),
 		Empty: r.Outcome.Empty, Verified: r.Verified, Output: r.Output, DryRun: r.DryRun,
 		queuedObject: newQueuedObject(r),
 	}
@@ -67,7 +67,7 @@ func newMergeObject(r *lander.Report) mergeObject {
 		o.Commit = string(r.New)
 	}
 	for _, l := range r.Outcome.Landed {
-		merged := mergedObject{Agent: l.ID, Commit: string(l.Commit)}
+		merged := MergedObject{Agent: l.ID, Commit: string(l.Commit)}
 		if p := r.View.Agent(task.ID(l.ID)).Patch(); p != nil {
 			merged.Marked = p.Marked
 		}
@@ -126,8 +126,8 @@ type verificationObject struct {
 	Elapsed int64    `json:"elapsed_ms"`
 }
 
-// refusedObject is a patch that the check of a merge refused.
-type refusedObject struct {
+// RefusedObject is a patch that a check of a merge refused.
+type RefusedObject struct {
 	Agent   task.ID   `json:"agent,omitempty"`
 	Copy    string    `json:"copy,omitempty"`
 	Kind    string    `json:"kind"`
@@ -139,8 +139,8 @@ type refusedObject struct {
 	Outputs []string  `json:"output_files,omitempty"`
 }
 
-func newRefusedObject(ref string, r event.Refusal) refusedObject {
-	return refusedObject{
+func NewRefusedObject(ref string, r event.Refusal) RefusedObject {
+	return RefusedObject{
 		Agent: r.Agent, Copy: r.Copy, Kind: r.Kind, Ref: ref, Command: r.Command, On: r.On, Needs: r.Needs,
 		Tree: r.Tree, Outputs: r.Outputs,
 	}
@@ -150,7 +150,7 @@ func newRefusedObject(ref string, r event.Refusal) refusedObject {
 type queuedObject struct {
 	Verifications []verificationObject `json:"verifications,omitempty"`
 	Rounds        int                  `json:"rounds,omitempty"`
-	Refused       []refusedObject      `json:"refused,omitempty"`
+	Refused       []RefusedObject      `json:"refused,omitempty"`
 	Flaky         []verificationObject `json:"flaky,omitempty"`
 	BranchFails   bool                 `json:"branch_fails,omitempty"`
 	ScreenFails   bool                 `json:"screen_fails,omitempty"`
@@ -165,7 +165,7 @@ func newQueuedObject(r *lander.Report) queuedObject {
 		o.Verifications = append(o.Verifications, newVerificationObject(v))
 	}
 	for _, refused := range r.Queue.Refused {
-		o.Refused = append(o.Refused, newRefusedObject(r.Ref, refused))
+		o.Refused = append(o.Refused, NewRefusedObject(r.Ref, refused))
 	}
 	for _, v := range r.Queue.Flaky {
 		o.Flaky = append(o.Flaky, newVerificationObject(v))
@@ -184,16 +184,16 @@ func newVerificationObject(v landing.Verification) verificationObject {
 	}
 }
 
-// refusedBlock is the evidence of a refusal, for show: the command and the end of
-// each output.
-func refusedBlock(r *refusedObject) string {
+// RefusedBlock returns the evidence of a refusal for show: the command and the end of each
+// output.
+func RefusedBlock(r *RefusedObject) string {
 	if r == nil || r.Kind == string(queue.Dependency) {
 		return ""
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "command: %s\ntree: %s\n", r.Command, r.Tree)
 	for _, file := range r.Outputs {
-		fmt.Fprintf(&b, "%s:\n%s%s", file, readTail(file), readTail(strings.TrimSuffix(file, ".out")+".err"))
+		fmt.Fprintf(&b, "%s:\n%s%s", file, ReadTail(file), ReadTail(strings.TrimSuffix(file, ".out")+".err"))
 	}
 	return b.String()
 }

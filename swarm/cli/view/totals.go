@@ -1,4 +1,4 @@
-package cli
+package view
 
 import (
 	"fmt"
@@ -12,12 +12,11 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// endText is the last line of a run: how its agents ended, how long it took, and
-// its usage. The status is named where the run did not reach its end, or has no
-// agents.
-func endText(v *store.View, term terminal.Output) string {
+// EndText returns the last line of a run: results, time and usage. It names the status if the
+// run did not reach its end or has no agents.
+func EndText(v *store.View, term terminal.Output) string {
 	run, counts, took := "run "+v.Identity.Run, countsText(v), termtext.Duration(v.Took(v.Ended))
-	state := term.State(statusText(v))
+	state := term.State(StatusText(v))
 	ended := v.Status == store.RunCompleted || v.Status == store.RunDegraded
 	switch {
 	case counts == "":
@@ -58,7 +57,7 @@ func usedText(v *store.View) string {
 		return spent
 	}
 	var parts []string
-	for _, used := range []string{tokensText(v.Usage().Tokens()), dollarsText(v.Usage().CostUSD)} {
+	for _, used := range []string{termtext.Tokens(v.Usage().Tokens()), DollarsText(v.Usage().CostUSD)} {
 		if used != "" {
 			parts = append(parts, used)
 		}
@@ -77,9 +76,8 @@ func failedChecks(v *store.View) int {
 	return n
 }
 
-// timesText is how long an agent has worked, and for how long it was checked and
-// has waited, where it did.
-func timesText(o agentObject) string {
+// TimesText returns how long an agent worked, was checked and waited.
+func TimesText(o AgentObject) string {
 	ms := func(n int64) string { return termtext.Duration(time.Duration(n) * time.Millisecond) }
 	text := ms(o.Worked)
 	if o.Checked > 0 {

@@ -1,4 +1,4 @@
-package cli
+package view
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/merge"
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
@@ -17,8 +18,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// printMerge prints the outcome of a merge.
-func (p *place) printMerge(w io.Writer, r *lander.Report) {
+// PrintMerge prints the outcome of a merge.
+func PrintMerge(p *cmdline.Place, w io.Writer, r *lander.Report) {
 	out, branch := r.Outcome, termtext.Line(lander.BranchName(r.Ref))
 	verb := "landed"
 	if r.DryRun {
@@ -64,20 +65,20 @@ func (p *place) printMerge(w io.Writer, r *lander.Report) {
 		fmt.Fprintf(w, "only by name: %s\n", termtext.Line(lander.Names(r.Skipped)))
 	}
 	for _, c := range out.Conflicts {
-		p.printConflict(w, r, c)
+		printConflict(p, w, r, c)
 	}
 	printRefused(w, r)
 	printLeft(w, r)
-	p.printUndo(w, r)
+	printUndo(p, w, r)
 }
 
 // printConflict names the patch that was left out, which one landed before it,
 // the files and lines where they meet, and the commits of both.
-func (p *place) printConflict(w io.Writer, r *lander.Report, c merge.Conflict) {
+func printConflict(p *cmdline.Place, w io.Writer, r *lander.Report, c merge.Conflict) {
 	name := r.Name
 	commit := func(id string) string {
 		if a := r.View.Agent(task.ID(id)); a != nil && a.Patch() != nil {
-			return git10(a.Patch().Commit)
+			return Git10(a.Patch().Commit)
 		}
 		return ""
 	}
@@ -105,8 +106,8 @@ func (p *place) printConflict(w io.Writer, r *lander.Report, c merge.Conflict) {
 	}
 	fmt.Fprintf(w, "  kept: %s\n", strings.Join(commits, ", "))
 	if a := r.View.Agent(task.ID(c.ID)); a != nil && !r.DryRun {
-		at := conflictAt{run: r.Run, agent: a, ref: r.Ref, modules: len(c.Modules) > 0}
-		fmt.Fprintf(w, "  resolve: %s\n", termtext.Line(strings.Join(at.ways(p.Env.Calls), orWay)))
+		at := ConflictAt{Run: r.Run, Agent: a, Ref: r.Ref, Modules: len(c.Modules) > 0}
+		fmt.Fprintf(w, "  resolve: %s\n", termtext.Line(strings.Join(at.Ways(p.Env.Calls), OrWay)))
 	}
 }
 
@@ -176,7 +177,7 @@ func printModules(w io.Writer, r *lander.Report) {
 		}
 		for _, m := range p.Modules {
 			fmt.Fprintf(w, "submodule %s: commit %s of %s/%s; push it before %s\n",
-				termtext.Line(m.Path), git10(m.Commit), l.ID, termtext.Line(m.Path), termtext.Line(lander.BranchName(r.Ref)))
+				termtext.Line(m.Path), Git10(m.Commit), l.ID, termtext.Line(m.Path), termtext.Line(lander.BranchName(r.Ref)))
 		}
 	}
 }
@@ -223,7 +224,7 @@ func printLeft(w io.Writer, r *lander.Report) {
 }
 
 // printUndo says how the merge is taken back, and how much of it an undo takes back.
-func (p *place) printUndo(w io.Writer, r *lander.Report) {
+func printUndo(p *cmdline.Place, w io.Writer, r *lander.Report) {
 	undoes, landed := len(r.Undoes), len(r.Outcome.Landed)
 	switch {
 	case !r.Moved():

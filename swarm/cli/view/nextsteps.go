@@ -1,10 +1,11 @@
-package cli
+package view
 
 import (
 	"fmt"
 	"io"
 	"strings"
 
+	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
@@ -14,26 +15,25 @@ import (
 // maxSteps is how many commands a person is told of: more are no advice.
 const maxSteps = 3
 
-// printNext tells which commands usually come next, each as it can be typed. It
-// prints nothing where nothing is left to be done.
-func (p *place) printNext(w io.Writer, v *store.View) {
+// PrintNext prints the commands that usually come next, or nothing if no work is left.
+func PrintNext(p *cmdline.Place, w io.Writer, v *store.View) {
 	title := "next: "
-	for _, step := range p.nextSteps(v) {
+	for _, step := range NextSteps(p, v) {
 		fmt.Fprintf(w, "%s%s\n", title, step)
 		title = "      "
 	}
 }
 
-// nextSteps are the commands that fit the outcome of a run, at most maxSteps.
-func (p *place) nextSteps(v *store.View) []string {
+// NextSteps returns at most maxSteps commands for the outcome of a run.
+func NextSteps(p *cmdline.Place, v *store.View) []string {
 	calls := p.Env.Calls
 	if v.Status == store.RunPaused {
-		return []string{p.resumeCommand(v)} // with a larger budget
+		return []string{resumeCommand(p, v)} // with a larger budget
 	}
 	var lines []string
 	for _, step := range landing.NextSteps(landing.NextRequest{View: v, Review: session.ReviewOf(v)}) {
 		if a := step.Conflict; a != nil {
-			lines = append(lines, conflictAt{run: v.Identity.Run, agent: a, ref: a.Conflict.Ref}.ways(calls)...)
+			lines = append(lines, ConflictAt{Run: v.Identity.Run, Agent: a, Ref: a.Conflict.Ref}.Ways(calls)...)
 			continue
 		}
 		line := calls + " " + strings.Join(step.Words, " ")

@@ -1,4 +1,4 @@
-package cli
+package view
 
 import (
 	"errors"
@@ -22,37 +22,37 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// printTable prints agents of a run: what became of each, and how large its
-// patch is.
-func printTable(w io.Writer, size tableSize, v *store.View, now time.Time) error {
+// PrintTable prints the agents of a run with their results and the sizes of their patches. It
+// returns the error of the writer.
+func PrintTable(w io.Writer, size TableSize, v *store.View, now time.Time) error {
 	if len(v.Agents) == 0 {
 		return nil // a script may start none
 	}
-	return agentTable(size.term, v, now).Print(w, size.width)
+	return AgentTable(size.Terminal, v, now).Print(w, size.Width)
 }
 
-// tableSize is how wide a table may be, in columns, where 0 is no limit, and the
-// terminal whose colors it has.
-type tableSize struct {
-	width int
-	term  terminal.Output
+// TableSize is the width of a table in columns, where 0 is no limit, and the terminal with its
+// colors.
+type TableSize struct {
+	Width    int
+	Terminal terminal.Output
 }
 
-// agentTable is the table of agents of a run.
-func agentTable(term terminal.Output, v *store.View, now time.Time) *terminal.Table {
+// AgentTable returns the table of a run's agents.
+func AgentTable(term terminal.Output, v *store.View, now time.Time) *terminal.Table {
 	t := &terminal.Table{Term: term, Columns: []terminal.Column{
 		{Title: "AGENT"}, {Title: "LABEL", Flex: true}, {Title: "RESULT", Style: terminal.StateStyle},
 		{Title: "FILES", Right: true}, {Title: "+", Right: true}, {Title: "-", Right: true},
 		{Title: "VERIFIED", Style: terminal.StateStyle}, {Title: "LANDED"}, {Title: "TIME", Right: true}, {Title: "WAITED", Right: true},
 	}}
 	for _, a := range v.Agents {
-		o := newAgentObject(engine.Config{}, v, a, now)
+		o := NewAgentObject(engine.Config{}, v, a, now)
 		files, added, deleted := "", "", ""
 		if o.Patch != nil {
 			f, plus, minus := o.Patch.of.Size()
 			files, added, deleted = fmt.Sprint(f), fmt.Sprint(plus), fmt.Sprint(minus)
 		}
-		t.Row(o.ID, engine.Title(a.ID, a.Call), resultText(o), files, added, deleted,
+		t.Row(o.ID, engine.Title(a.ID, a.Call), ResultText(o), files, added, deleted,
 			cmdline.YesNo(o.Verified), cmdline.YesNo(o.Landed), termtext.Duration(time.Duration(o.Worked)*time.Millisecond), waitedText(o))
 	}
 	t.DropEmpty()
@@ -63,7 +63,7 @@ func agentTable(term terminal.Output, v *store.View, now time.Time) *terminal.Ta
 const leastWait = time.Second
 
 // waitedText is how long an agent has waited; empty for no time worth telling.
-func waitedText(o agentObject) string {
+func waitedText(o AgentObject) string {
 	waited := time.Duration(o.Waited) * time.Millisecond
 	if waited < leastWait {
 		return ""
@@ -71,10 +71,9 @@ func waitedText(o agentObject) string {
 	return termtext.Duration(waited)
 }
 
-// resultText is the state of an agent, with what decides whether its patch is
-// merged.
-func resultText(o agentObject) string {
-	text := o.text
+// ResultText returns the state of an agent, with its check, review and landing.
+func ResultText(o AgentObject) string {
+	text := o.Text
 	if o.Retry != nil {
 		text += ", retry"
 	}
@@ -102,28 +101,28 @@ func resultText(o agentObject) string {
 	return text
 }
 
-// noLimit is how many lines of a part are told where all are.
-const noLimit = 1 << 30
+// NoLimit stands for all lines of a part.
+const NoLimit = 1 << 30
 
-// maxNotes bounds the notes that status tells; show has the rest.
-const maxNotes = 10
+// MaxNotes bounds the notes that status tells; show has the rest.
+const MaxNotes = 10
 
-// longestNote is how many characters status prints of a note; show prints all.
-const longestNote = 400
+// LongestNote is how many characters status prints of a note; show prints all.
+const LongestNote = 400
 
 // shortNote leaves out the middle of a long note: a path may be very long, and the
 // end says how it was captured.
 func shortNote(text string) string {
 	runes := []rune(text)
-	if len(runes) <= longestNote {
+	if len(runes) <= LongestNote {
 		return text
 	}
-	const half = longestNote / 2
+	const half = LongestNote / 2
 	return string(runes[:half]) + "…" + string(runes[len(runes)-half+1:])
 }
 
-// printNotes tells what a capture could not take, or took differently.
-func printNotes(w io.Writer, v *store.View, limit int) {
+// PrintNotes prints what captures could not take or took differently.
+func PrintNotes(w io.Writer, v *store.View, limit int) {
 	told := 0
 	for _, a := range v.Agents {
 		if a.Captured == nil {
@@ -141,9 +140,9 @@ func printNotes(w io.Writer, v *store.View, limit int) {
 	}
 }
 
-// printCauses tells why agents did not complete, and why patches are merged
-// only by name; those with the same cause together.
-func printCauses(w io.Writer, v *store.View, limit int) {
+// PrintCauses prints why agents did not complete and why patches are merged only by name,
+// grouped by cause.
+func PrintCauses(w io.Writer, v *store.View, limit int) {
 	var order []string
 	who := map[string][]string{}
 	add := func(a *store.Agent, cause string) {
@@ -158,17 +157,17 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 	review := session.ReviewOf(v)
 	for _, a := range v.Agents {
 		if r := a.Result(); r != nil {
-			add(a, causeOf(r))
+			add(a, CauseOf(r))
 		}
 		if err := landing.Landable(review, a); v.Status != store.RunRunning && errors.Is(err, landing.ErrUnreviewed) {
 			add(a, "not reviewed")
 		}
 		if found := a.Appraisal; found != nil && !found.Pass {
-			add(a, appraisalWord(found)+": "+appraisalText(found))
+			add(a, AppraisalWord(found)+": "+AppraisalText(found))
 		}
 		add(a, a.Held)
 		if v.Status == store.RunRunning {
-			add(a, againText(a.NextTry()))
+			add(a, AgainText(a.NextTry()))
 		}
 		if a.Review != nil && a.Review.Reason != "" {
 			add(a, string(a.Review.Verdict)+": "+a.Review.Reason)
@@ -177,7 +176,7 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 			add(a, "changed files outside its paths: "+termtext.List(p.OutOfScope, 3))
 		}
 		add(a, markedText(a))
-		add(a, conflictText(v, a))
+		add(a, ConflictText(v, a))
 	}
 	for i, cause := range order {
 		if i == limit {
@@ -188,16 +187,16 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 	}
 }
 
-// appraisalWord is what a reviewer found, in short.
-func appraisalWord(e *event.Appraised) string {
+// AppraisalWord returns the verdict of a reviewer in a word.
+func AppraisalWord(e *event.Appraised) string {
 	if e.Pass {
 		return "review passed"
 	}
 	return "review not passed"
 }
 
-// appraisalText is what a reviewer found wrong: the first of it.
-func appraisalText(e *event.Appraised) string {
+// AppraisalText returns the first finding of a reviewer.
+func AppraisalText(e *event.Appraised) string {
 	if e.Pass || len(e.Problems) == 0 {
 		return ""
 	}
@@ -218,8 +217,8 @@ func markedText(a *store.Agent) string {
 	return "changed what agents, git or CI go by; look at it: " + termtext.List(p.Marked, 3)
 }
 
-// sayMarked tells it whoever is about to merge the patch, or looks at it.
-func (p *place) sayMarked(a *store.Agent) {
+// SayMarked warns of an agent's patch with marked files before a merge.
+func SayMarked(p *cmdline.Place, a *store.Agent) {
 	if text := markedText(a); text != "" {
 		fmt.Fprintf(p.Env.Stderr, "%s: %s\n", a.ID, termtext.Line(text))
 	}
@@ -229,18 +228,18 @@ func (p *place) sayMarked(a *store.Agent) {
 // is above must still be in sight. All else is in a file that it names.
 const maxSummary = 40
 
-// printSummary is the end of a run for a person: the table, the causes of
-// failures, what a merge did, and what to type next.
-func (p *place) printSummary(run *store.Run, v *store.View, merged *lander.Report) error {
+// PrintSummary prints the end of a run: the table, causes of failures, the merge, and the next
+// commands. It returns an error if the whole summary cannot be written to its file.
+func PrintSummary(p *cmdline.Place, run *store.Run, v *store.View, merged *lander.Report) error {
 	w := p.Env.Stderr
 	term := terminal.Detect(w, p.Env.Getenv)
 	width, _ := term.Size()
-	all := summarySize{width: width, rows: noLimit, causes: noLimit, notes: noLimit, merged: noLimit}
-	whole, err := p.summary(v, merged, all)
+	all := summarySize{width: width, rows: NoLimit, causes: NoLimit, notes: NoLimit, merged: NoLimit}
+	whole, err := summary(p, v, merged, all)
 	if err != nil {
 		return err
 	}
-	if rowsOf(whole, width) > maxSummary {
+	if RowsOf(whole, width) > maxSummary {
 		file := filepath.Join(run.Dir, "summary.txt")
 		if err := os.WriteFile(file, []byte(strings.Join(whole, "\n")+"\n"), 0o600); err != nil {
 			return fmt.Errorf("keep the summary: %w", err)
@@ -250,14 +249,14 @@ func (p *place) printSummary(run *store.Run, v *store.View, merged *lander.Repor
 		// line, that of the run and up to three of what is next they are 40.
 		last := "all of it: " + file
 		size := summarySize{width: width, rows: 13, causes: 6, notes: 3, merged: 7, term: term}
-		short, err := p.summary(v, merged, size)
+		short, err := summary(p, v, merged, size)
 		if err != nil {
 			return err
 		}
 		end := append(slices.Clone(short[uncut(short, v):]), last)
-		if wraps := rowsOf(end, width) - len(end); wraps > 0 {
+		if wraps := RowsOf(end, width) - len(end); wraps > 0 {
 			size.rows = max(1, size.rows-wraps)
-			if short, err = p.summary(v, merged, size); err != nil {
+			if short, err = summary(p, v, merged, size); err != nil {
 				return err
 			}
 		}
@@ -269,7 +268,7 @@ func (p *place) printSummary(run *store.Run, v *store.View, merged *lander.Repor
 		whole = append(short, last)
 	} else if term.Color {
 		all.term = term
-		if whole, err = p.summary(v, merged, all); err != nil {
+		if whole, err = summary(p, v, merged, all); err != nil {
 			return err
 		}
 	}
@@ -294,29 +293,29 @@ type summarySize struct {
 }
 
 // summary is the end of a run in lines.
-func (p *place) summary(v *store.View, merged *lander.Report, size summarySize) ([]string, error) {
+func summary(p *cmdline.Place, v *store.View, merged *lander.Report, size summarySize) ([]string, error) {
 	var b strings.Builder
 	some := *v
 	if some.Agents = v.Agents; len(v.Agents) > size.rows {
-		some.Agents = worthSeeing(v)[:size.rows]
+		some.Agents = WorthSeeing(v)[:size.rows]
 	}
-	if err := printTable(&b, tableSize{size.width, size.term}, &some, time.Now()); err != nil {
+	if err := PrintTable(&b, TableSize{Width: size.width, Terminal: size.term}, &some, time.Now()); err != nil {
 		return nil, err
 	}
 	if more := len(v.Agents) - len(some.Agents); more > 0 {
 		fmt.Fprintf(&b, "and %s: %s status %s\n", termtext.Count(more, "more agent", "more agents"), p.Env.Calls, v.Identity.Run)
 	}
-	printCauses(&b, v, size.causes)
-	printNotes(&b, v, size.notes)
+	PrintCauses(&b, v, size.causes)
+	PrintNotes(&b, v, size.notes)
 	printDenied(&b, v)
-	fmt.Fprintln(&b, endText(v, size.term))
-	p.printNext(&b, v)
+	fmt.Fprintln(&b, EndText(v, size.term))
+	PrintNext(p, &b, v)
 	if landing.ChangedNothing(v) {
 		fmt.Fprintln(&b, "no agent changed a file")
 	}
 	if merged != nil {
 		var m strings.Builder
-		p.printMerge(&m, merged)
+		PrintMerge(p, &m, merged)
 		lines := strings.Split(strings.TrimSuffix(m.String(), "\n"), "\n")
 		if len(lines) > size.merged {
 			more := len(lines) - size.merged
@@ -327,8 +326,8 @@ func (p *place) summary(v *store.View, merged *lander.Report, size summarySize) 
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"), nil
 }
 
-// worthSeeing are the agents, those first that a person has to look at.
-func worthSeeing(v *store.View) []*store.Agent {
+// WorthSeeing returns the agents, those first that need a person.
+func WorthSeeing(v *store.View) []*store.Agent {
 	review := session.ReviewOf(v)
 	agents := slices.Clone(v.Agents)
 	slices.SortStableFunc(agents, func(a, b *store.Agent) int {
@@ -352,8 +351,8 @@ func attention(review string, a *store.Agent) int {
 	return 0
 }
 
-// rowsOf is how many rows lines take on a screen; a width of 0 is no limit.
-func rowsOf(lines []string, width int) int {
+// RowsOf returns the number of screen rows of lines; a width of 0 is no limit.
+func RowsOf(lines []string, width int) int {
 	if width <= 0 {
 		return len(lines)
 	}
@@ -364,7 +363,7 @@ func rowsOf(lines []string, width int) int {
 	return n
 }
 
-func statusText(v *store.View) string {
+func StatusText(v *store.View) string {
 	if v.Reason == "" {
 		return string(v.Status)
 	}
