@@ -78,6 +78,7 @@ func rooms() map[int][][]string {
 			{"swarm/cli/session"},
 			{"swarm/cli/selection"},
 			{"swarm/cli/view"},
+			{"swarm/cli/follow"},
 		},
 	}
 }
@@ -88,7 +89,7 @@ func seams() map[string][]string {
 		"os/exec":                     {"worktree/git", "swarm/proc"},
 		"github.com/creack/pty":       {"swarm/proc"},
 		"github.com/go-git/go-git/v5": {"worktree/git"},
-		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/cli/selection", "swarm/demo"},
+		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/cli/selection", "swarm/cli/follow", "swarm/demo"},
 		"github.com/dop251/goja":      {"swarm/script", "swarm/script/language"},
 		"github.com/itchyny/gojq":     {"internal/jq"},
 		"mvdan.cc/sh/v3/syntax":       {"risk/shell"},

@@ -23,6 +23,6 @@ func main() {
 func demos(env cmdline.Env) []*cli.Command {
 	return demo.Commands(demo.Env{
 		Dir: env.Dir, Environ: env.Environ, Stdout: env.Stdout, Stderr: env.Stderr,
-		Self: env.Self, Calls: env.Calls, Swarm: cli.Typed(env),
+		Self: env.Self, Calls: env.Calls, Swarm: cmdline.Typed(env),
 	})
 }

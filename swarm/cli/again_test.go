@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/activity"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -59,9 +60,9 @@ func TestOwnRetryShown(t *testing.T) {
 	if got, want := view.AgainNote(v, doing, at), "1 agent is tried again, the next in 5.0s: rate_limit: slow down"; got != want {
 		t.Errorf("progress says %q, want %q", got, want)
 	}
-	w := &watcher{began: at, view: v, doing: doing}
+	w := &follow.Watcher{Began: at, View: v, Doing: doing}
 	text := "tries again at " + again.At.Local().Format(time.TimeOnly) + " after rate_limit: slow down"
-	if _, rows := w.rows(at); len(rows) != 1 || rows[0].Doing != text {
+	if _, rows := w.Rows(at); len(rows) != 1 || rows[0].Doing != text {
 		t.Errorf("its row is %+v, want %q", rows, text)
 	}
 	view.AddRetries(v, func(*store.Agent) *store.Again { return again })

@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/internal/terminal"
-	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/early"
@@ -28,13 +25,13 @@ import (
 func builtin(env cmdline.Env) []*cli.Command {
 	return slices.Concat(
 		job("Start", newRunCommand(env), newResumeCommand(env), newWorkflowCommand(env)),
-		job("Watch", readOnly(newStatusCommand(env)), readOnly(newLsCommand(env)), readOnly(newShowCommand(env)),
-			readOnly(newLogsCommand(env)), readOnly(newUsageCommand(env)), readOnly(newWaitCommand(env)), readOnly(newWatchCommand(env)), newAttachCommand(env)),
+		job("Watch", readOnly(follow.NewStatusCommand(env)), readOnly(follow.NewLsCommand(env)), readOnly(newShowCommand(env)),
+			readOnly(newLogsCommand(env)), readOnly(newUsageCommand(env)), readOnly(follow.NewWaitCommand(env)), readOnly(follow.NewWatchCommand(env)), newAttachCommand(env)),
 		job("Review and land", readOnly(newReviewCommand(env)), readOnly(newDiffCommand(env)), readOnly(newReportCommand(env)),
 			newAcceptCommand(env), newRejectCommand(env), newRemarkCommand(env), newRetryCommand(env),
 			newMergeCommand(env), newApplyCommand(env), newPRCommand(env), newShellCommand(env), newExecCommand(env)),
-		job("Answer", readOnly(newInboxCommand(env)), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env), newSendCommand(env)),
-		job("Undo and tidy", newUndoCommand(env), newCancelCommand(env), newRmCommand(env), newGcCommand(env)),
+		job("Answer", readOnly(follow.NewInboxCommand(env)), follow.NewAnswerCommand(env), follow.NewApproveCommand(env), follow.NewDenyCommand(env), follow.NewSendCommand(env)),
+		job("Undo and tidy", newUndoCommand(env), follow.NewCancelCommand(env), newRmCommand(env), newGcCommand(env)),
 		job("Set up", newInitCommand(env), newConfigCommand(env), newDoctorCommand(env), newSetupCommand(env), newAgentsCommand(env),
 			newModelsCommand(env), newRolesCommand(env), newVariantsCommand(env), riskcmd.New(env), newBenchCommand(env),
 			newCompletionCommand(env), newManCommand(env), newVersionCommand(env)),
@@ -49,6 +46,9 @@ func job(title string, commands ...*cli.Command) []*cli.Command {
 	}
 	return commands
 }
+
+// runLine is Main for a command that types another.
+func runLine(ctx context.Context, env cmdline.Env) int { return Main(ctx, env) }
 
 // Main runs the command that env.Args names, of the built-in ones and those
 // given, and returns the exit code. Every error ends here: this is the one
@@ -65,6 +65,9 @@ func Main(ctx context.Context, env cmdline.Env, commands ...*cli.Command) int {
 	look := &appearance{getenv: env.Getenv}
 	env.Getenv = look.lookup
 	env.Over = ctx.Done()
+	if env.Main == nil {
+		env.Main = runLine
+	}
 	env.Keeper = &proc.Keeper{Binary: env.Self, Args: []string{early.Keep}}
 	defer env.Keeper.Close() // all that it kept has been waited for
 	app := newApp(env, append(builtin(env), commands...))
@@ -89,7 +92,7 @@ func Main(ctx context.Context, env cmdline.Env, commands ...*cli.Command) int {
 		// nothing: the code is already an error's.
 		_ = cmdline.PrintJSON(out, newRefusal(err))
 	}
-	complain(env, err)
+	cmdline.PrintError(env, err)
 	return int(exit.CodeOf(err))
 }
 
@@ -183,29 +186,6 @@ func signalled(ctx context.Context, err error) error {
 		return sig
 	}
 	return err
-}
-
-// complain tells a person what went wrong. A message may quote file names and
-// agents; only its own line breaks reach the terminal, and lines after the
-// first are indented, so that no quoted text can pass for a message of ours.
-func complain(env cmdline.Env, err error) {
-	term := terminal.Detect(env.Stderr, env.Getenv)
-	first, rest, more := strings.Cut(err.Error(), "\n")
-	text := term.Paint(terminal.StyleError, cmdline.Program+":") + " " + termtext.Line(first) + "\n"
-	if more {
-		for line := range strings.SplitSeq(rest, "\n") {
-			text += strings.TrimRight("  "+termtext.Text(line), " ") + "\n"
-		}
-	}
-	var about interface{ Excerpt() string }
-	if errors.As(err, &about) && about.Excerpt() != "" {
-		text += "  " + termtext.Line(about.Excerpt()) + "\n"
-	}
-	if hint := exit.HintOf(err); hint != "" {
-		text += "hint: " + termtext.Line(hint) + "\n"
-	}
-	// Nobody is left to be told that stderr is gone.
-	_, _ = io.WriteString(env.Stderr, text)
 }
 
 // refusalObject is printed by --json in place of a result.

@@ -65,7 +65,7 @@ func applyAction(c *cli.Context, env cmdline.Env) error {
 	if err := s.NonePicked("apply"); err != nil {
 		return err
 	}
-	agents := distinct(s.Named)
+	agents := selection.Distinct(s.Named)
 	if len(agents) == 0 || !s.OnlyAgents() {
 		a, err := s.One("apply")
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/internal/terminal"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
@@ -86,17 +85,11 @@ func (p *place) policy(a session.Contact) inbox.Policy {
 		return a.Questions
 	case p.Env.Getenv(detachedVar) != "":
 		return inbox.Wait
-	case p.attended():
+	case cmdline.Attended(&p.Place):
 		return inbox.Wait
 	default:
 		return inbox.Deny
 	}
-}
-
-// attended tells whether somebody sits at the terminal of this command.
-func (p *place) attended() bool {
-	in, ok := p.Env.Stdin.(interface{ Fd() uintptr })
-	return ok && cmdline.IsTerminal(in.Fd()) && terminal.Detect(p.Env.Stderr, p.Env.Getenv).TTY
 }
 
 // sayQuestions tells what becomes of questions, where agents can ask any.

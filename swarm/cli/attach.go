@@ -84,7 +84,7 @@ func attachAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	// Those that were taken over for the terminal end this process again.
-	ctx, stop := onSignals(context.WithoutCancel(c.Context))
+	ctx, stop := cmdline.OnSignals(context.WithoutCancel(c.Context))
 	defer stop()
 	if end == endLost {
 		if err := t.explain(ctx); err != nil {
@@ -212,7 +212,7 @@ func (t *attaching) join(ctx context.Context, v *store.View) (*control.Stream, e
 		if err := t.attachable(v); err != nil {
 			return nil, err
 		}
-		client, err := t.reach(ctx, t.run)
+		client, err := session.Reach(ctx, &t.place.Place, t.run)
 		if err != nil {
 			return nil, err
 		}

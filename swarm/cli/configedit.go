@@ -179,7 +179,7 @@ func configEditAction(c *cli.Context, env cmdline.Env) error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of the configuration: %w", err)
 	}
-	editor, err := p.editor(c)
+	editor, err := cmdline.Editor(&p.Place, c)
 	if err != nil {
 		return err
 	}
@@ -205,23 +205,6 @@ func configEditAction(c *cli.Context, env cmdline.Env) error {
 		return &exit.Error{Code: exit.Usage}
 	}
 	return nil
-}
-
-// editor is the command line of the editor that git would open.
-func (p *place) editor(c *cli.Context) (string, error) {
-	if editor := p.Env.Getenv("GIT_EDITOR"); editor != "" {
-		return editor, nil
-	}
-	core, err := p.ownSetting(c.Context, "core", "editor")
-	if err != nil {
-		return "", err
-	}
-	for _, editor := range []string{core, p.Env.Getenv("VISUAL"), p.Env.Getenv("EDITOR")} {
-		if editor != "" {
-			return editor, nil
-		}
-	}
-	return "vi", nil
 }
 
 // setObject is swarm.configset/1, described in docs/json.md.

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -59,7 +60,7 @@ func (p *place) detach(ctx context.Context, r detachRequest) error {
 		if err != nil {
 			return err
 		}
-		return p.printResult(v, true)
+		return view.PrintResult(&p.Place, v, true)
 	}
 	fmt.Fprintf(p.Env.Stderr, "run %s continues; follow it with `%s wait %s`\n", run.ID, p.Env.Calls, run.ID)
 	_, err = fmt.Fprintln(p.Env.Stdout, run.ID)

@@ -91,7 +91,7 @@ func diffAction(c *cli.Context, env cmdline.Env) error {
 		d.object = &diffObject{Schema: "swarm.diff/1", Run: s.Run.ID, Agents: []agentDiffObject{}}
 	}
 	if d.object == nil {
-		if err := p.page(c); err != nil {
+		if err := cmdline.Page(&p.Place, c); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/control"
@@ -98,7 +99,7 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 	}
 	b.Deps.Questions = b.at().policy(b.Contact)
 	b.at().sayQuestions(r.config, b.Deps.Questions)
-	desk := newDesk(b.Owner, b.Run.ID, r.prior)
+	desk := follow.NewOpenQuestions(b.Owner, b.Run.ID, r.prior)
 	b.Deps.Journal = desk
 	if r.timeout > 0 {
 		var cancel context.CancelFunc
@@ -125,7 +126,7 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		b.at().showAt(watching, b.Run, &counter{desk: desk, give: face.Carry, notices: b.Notices}, since)
+		follow.ShowAt(watching, &b.at().Place, b.Run, &follow.PromptConsole{Questions: desk, Give: face.Carry, Notices: b.Notices}, since)
 	})
 	watch.Go(func() { b.notifyQuestions(watching, desk) })
 	unwatch := b.watchDisk(watching, r.config, e)
@@ -136,7 +137,7 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 	}
 	unwatch()
 	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.Trees.Close(), ungovern(), cool(), os.RemoveAll(filepath.Join(b.Run.Dir, reviewer.SubjectStage)))
-	desk.close()
+	desk.Close()
 	end, closeErr := b.close(ctx, err)
 	if end == nil {
 		stopWatching()

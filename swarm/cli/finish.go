@@ -1,15 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
-	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
@@ -19,7 +14,6 @@ import (
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
-	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow/library"
 )
 
@@ -65,12 +59,12 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	}
 	b.sayUnmerged(end, r, nothing)
 	if mergeErr != nil {
-		complain(b.Env, mergeErr)
+		cmdline.PrintError(b.Env, mergeErr)
 	}
 	if end.thrown != nil {
-		complain(b.Env, &library.Error{Err: end.thrown, Thrown: true})
+		cmdline.PrintError(b.Env, &library.Error{Err: end.thrown, Thrown: true})
 	}
-	if err := b.at().printResult(v, r.json); err != nil {
+	if err := view.PrintResult(&b.at().Place, v, r.json); err != nil {
 		return err
 	}
 	b.notifyEnd(ctx, v)
@@ -136,58 +130,5 @@ func (b *bench) recode(end *ended, codes []exit.Code) error {
 	_, err := b.Owner.Append(&event.Closed{
 		Status: string(end.status), Reason: end.reason, Code: int(exit.First(codes...)),
 	})
-	return err
-}
-
-// printResult prints what the run gave: the answer of a single agent, else
-// the id of the run.
-func (p *place) printResult(v *store.View, asJSON bool) error {
-	if asJSON {
-		return cmdline.PrintJSON(p.Env.Stdout, view.NewRunObject(v, time.Now()))
-	}
-	if v.Script != nil {
-		return p.printReturned(v)
-	}
-	only := landing.Workers(v)
-	if len(only) != 1 {
-		_, err := fmt.Fprintln(p.Env.Stdout, v.Identity.Run)
-		return err
-	}
-	done, ok := only[0].Status.(*task.Completed)
-	if !ok || done.Answer == "" {
-		return nil
-	}
-	answer := done.Answer
-	if terminal.Detect(p.Env.Stdout, p.Env.Getenv).TTY {
-		answer = termtext.Text(answer)
-	}
-	if answer[len(answer)-1] != '\n' {
-		answer += "\n"
-	}
-	_, err := fmt.Fprint(p.Env.Stdout, answer)
-	return err
-}
-
-// printReturned prints what a script returned: a text as it is, anything else
-// as JSON, and nothing where it returned nothing.
-func (p *place) printReturned(v *store.View) error {
-	if v.Returned == nil || v.Returned.Value == nil {
-		return nil
-	}
-	var text string
-	if v.Returned.Value[0] != '"' || json.Unmarshal(v.Returned.Value, &text) != nil {
-		var b bytes.Buffer
-		if err := json.Indent(&b, v.Returned.Value, "", "  "); err != nil {
-			return err
-		}
-		text = b.String()
-	}
-	if terminal.Detect(p.Env.Stdout, p.Env.Getenv).TTY {
-		text = termtext.Text(text)
-	}
-	if !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	_, err := fmt.Fprint(p.Env.Stdout, text)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/initconfig"
@@ -89,7 +90,7 @@ func initAction(c *cli.Context, env cmdline.Env) error {
 	if err := p.tell(append(lines, s.Hints()...)); err != nil {
 		return err
 	}
-	if err := p.offerConfined(c.Context); err != nil {
+	if err := follow.OfferConfined(c.Context, &p.Place); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(env.Stdout, filepath.Join(p.Repo.TopLevel, project.ConfigName))

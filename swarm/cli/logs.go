@@ -70,7 +70,7 @@ func logsAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if !c.Bool("json") && !c.Bool("raw") && !c.Bool("follow") {
-		if err := p.page(c); err != nil {
+		if err := cmdline.Page(&p.Place, c); err != nil {
 			return err
 		}
 	}

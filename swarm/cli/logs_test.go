@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"bufio"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,5 +74,41 @@ func TestPrintedRepeats(t *testing.T) {
 		if got := p.repeats(&event.Answered{Text: test.answer}); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
+	}
+}
+
+// TestLogsTurn: what an attempt wrote after it was last looked at is printed
+// before the next one begins.
+func TestLogsTurn(t *testing.T) {
+	t.Parallel()
+	run, owner, err := (&store.State{Dir: filepath.Join(t.TempDir(), "state")}).Create(store.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = owner.Close() }()
+	for attempt, text := range []string{"", "first\nits end", "second\n"} {
+		dir := run.Attempt("a1", attempt)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "stdout"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b strings.Builder
+	l := &logger{out: bufio.NewWriter(&b), run: run, several: true, buf: make([]byte, 100)}
+	s := &stream{id: "a1", spec: agent.Inline(), attempt: 1}
+	l.streams = []*stream{s}
+	if err := s.turn(l, 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.drain(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if want := "a1 | first\na1 | its end\na1 | second\n"; b.String() != want {
+		t.Errorf("printed %q, want %q", b.String(), want)
 	}
 }

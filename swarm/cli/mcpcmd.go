@@ -14,7 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/event"
@@ -259,12 +261,12 @@ func (d *dispatcher) Cancel(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	client, err := d.reach(ctx, s.Run)
+	client, err := session.Reach(ctx, &d.place.Place, s.Run)
 	if err != nil {
 		return err
 	}
 	err = client.Ask(ctx, &control.Stop{Reason: mcp.ErrCancelled.Error()})
-	return errors.Join(carried(err), client.Close())
+	return errors.Join(follow.WithExitCode(err), client.Close())
 }
 
 // lastText is the last line of what a command told.

@@ -14,6 +14,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/inbox/waiting"
@@ -44,7 +45,7 @@ const (
 
 // notifyQuestions runs the command of --notify when questions are opened,
 // until there is nothing more to ask. What opened together is told together.
-func (b *bench) notifyQuestions(ctx context.Context, d *desk) {
+func (b *bench) notifyQuestions(ctx context.Context, d *follow.OpenQuestions) {
 	if b.Contact.Notify == "" {
 		return
 	}
@@ -55,14 +56,14 @@ func (b *bench) notifyQuestions(ctx context.Context, d *desk) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.over:
+		case <-d.Over:
 			return
-		case <-d.wake:
+		case <-d.Wake:
 		}
 		if !calm(ctx, d, pause) {
 			return
 		}
-		open := d.waiting()
+		open := d.Waiting()
 		var fresh []waiting.Question
 		for _, q := range open {
 			if !told[q.ID] {
@@ -73,20 +74,20 @@ func (b *bench) notifyQuestions(ctx context.Context, d *desk) {
 			continue
 		}
 		first := waiting.NewObject(fresh[0], time.Now())
-		b.notify(ctx, d.over, noticeObject{
+		b.notify(ctx, d.Over, noticeObject{
 			Event: "question", Status: string(store.RunRunning), Waiting: len(open), Question: &first,
 		})
 	}
 }
 
 // calm waits for a moment; false where there is nothing more to ask after it.
-func calm(ctx context.Context, d *desk, moment time.Duration) bool {
+func calm(ctx context.Context, d *follow.OpenQuestions, moment time.Duration) bool {
 	t := time.NewTimer(moment)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-d.over:
+	case <-d.Over:
 		return false
 	case <-t.C:
 		return true
@@ -191,7 +192,7 @@ func ownEnviron(environ []string) []string {
 func lastWords(file string) string {
 	lines := strings.Split(strings.TrimSpace(view.ReadTail(file)), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		return ": " + terminal.ShortenEnd(termtext.Line(last), tellWidth)
+		return ": " + terminal.ShortenEnd(termtext.Line(last), follow.TellWidth)
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -249,21 +248,9 @@ func askToStart(env cmdline.Env, lines ...string) error {
 	for _, line := range lines {
 		fmt.Fprintln(env.Stderr, line)
 	}
-	yes, err := askYes(env, "Start them?")
+	yes, err := cmdline.AskYes(env, "Start them?")
 	if err == nil && !yes {
 		return &exit.Error{Code: exit.Approval, Err: ErrDeclined}
 	}
 	return err
-}
-
-// askYes asks the person at the terminal. Only y and yes are a yes; the end of the
-// input is a no. An error says that the answer cannot be read.
-func askYes(env cmdline.Env, question string) (bool, error) {
-	fmt.Fprint(env.Stderr, question+" [y/N] ")
-	answer, err := bufio.NewReader(cmdline.Input(env)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("read the answer: %w", err)
-	}
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes", nil
 }

@@ -281,11 +281,11 @@ func (p *place) askToPush(c *cli.Context, plan *pullrequest.Plan, forge *pullreq
 	what := fmt.Sprintf("VISIBLE: push up to %s to %s (%s) and open pull requests into %s with %s",
 		termtext.Count(min(len(ready), c.Int("max")), "branch", "branches"), plan.Target.Remote, termtext.Line(repository.WithoutPassword(plan.Target.Address)),
 		termtext.Line(plan.Target.Base), forge.Program)
-	if !p.attended() {
+	if !cmdline.Attended(&p.Place) {
 		return &exit.UsageError{Text: "pr: would " + strings.TrimPrefix(what, "VISIBLE: "), Advice: "add --yes to do that, or -n to see the pull requests"}
 	}
 	fmt.Fprintln(p.Env.Stderr, what)
-	yes, err := askYes(p.Env, "Go on?")
+	yes, err := cmdline.AskYes(p.Env, "Go on?")
 	if err == nil && !yes {
 		return &exit.Error{Code: exit.Approval, Err: errors.New("nothing was pushed")}
 	}

@@ -1,22 +1,17 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/guard"
-	"agentswarm/swarm/proc"
 )
 
 // Run is a whole process: it takes the environment as it is, turns signals
@@ -51,49 +46,15 @@ func RunIn(ctx context.Context, change func(*cmdline.Env), argv []string, extra 
 		Getenv: os.Getenv, Environ: os.Environ(), Path: path, Dir: dir, Self: self,
 		Calls: calledAs(argv[0], self),
 	}
+	env.Main = runLine
 	change(&env)
-	ctx, stop := onSignals(ctx)
+	ctx, stop := cmdline.OnSignals(ctx)
 	defer stop()
 	var commands []*cli.Command
 	for _, make := range extra {
 		commands = append(commands, make(env)...)
 	}
 	return Main(ctx, env, commands...)
-}
-
-// onSignals ends the context at the first SIGINT, SIGTERM or SIGHUP, and the
-// process at the second: supervisors see their pipe close and kill what they
-// run, and the next command captures what was left.
-func onSignals(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup means it
-		signal.Notify(signals, syscall.SIGHUP)
-	}
-	done := make(chan struct{})
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		select {
-		case s := <-signals:
-			cancel(&exit.SignalError{Signal: s.(syscall.Signal)})
-		case <-done:
-			return
-		}
-		select {
-		case s := <-signals:
-			proc.EndChildren()
-			os.Exit((&exit.SignalError{Signal: s.(syscall.Signal)}).ExitCode())
-		case <-done:
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(done)
-		<-gone
-		cancel(nil)
-	}
 }
 
 // calledAs is what the user types to call us again: what was typed, or
@@ -107,16 +68,3 @@ func calledAs(name, self string) string {
 
 // Command is a command that main adds to the built-in ones.
 type Command = cli.Command
-
-// Typed runs commands in this process as if the user had typed them in a
-// folder.
-func Typed(env cmdline.Env) func(ctx context.Context, dir string, stdout, stderr io.Writer, args ...string) int {
-	return func(ctx context.Context, dir string, stdout, stderr io.Writer, args ...string) int {
-		typed := env
-		typed.Args, typed.Dir, typed.Stdout, typed.Stderr = args, dir, stdout, stderr
-		if dir != env.Dir {
-			typed.Calls = cmdline.CalledIn(cmp.Or(env.Calls, cmdline.Program), dir)
-		}
-		return Main(ctx, typed)
-	}
-}

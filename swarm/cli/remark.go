@@ -98,7 +98,7 @@ func remarkArguments(c *cli.Context) (addresses []string, text string, err error
 		return nil, "", exit.Usagef("remark: the text of the remark is missing")
 	}
 	text = args[len(args)-1]
-	return args[:len(args)-1], text, sayable("remark: the text", text)
+	return args[:len(args)-1], text, cmdline.CheckMessage("remark: the text", text)
 }
 
 // names reports whether a text is the address of an agent or the whole id of a run.
@@ -216,7 +216,7 @@ func (p *place) draftsOf(c *cli.Context, s *selection.Selection) (map[task.ID]dr
 		for _, remark := range open {
 			d.ids = append(d.ids, remark.ID)
 		}
-		if err := sayable("retry: the feedback with the remarks on "+string(a.ID), d.text); err != nil {
+		if err := cmdline.CheckMessage("retry: the feedback with the remarks on "+string(a.ID), d.text); err != nil {
 			return nil, err
 		}
 		all[a.ID] = d

@@ -12,6 +12,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/landing"
@@ -122,7 +123,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	}
 	if len(landing.Workers(prior)) == len(calls) && finished(prior) && !reviewer.Unreviewed(config, prior) && !reviewer.Untitled(config, prior) {
 		fmt.Fprintf(p.Env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
-		return true, p.printResult(prior, c.Bool("json"))
+		return true, view.PrintResult(&p.Place, prior, c.Bool("json"))
 	}
 	b, err := openBench(c.Context, &p.Place, r.run, r.owner)
 	if err != nil {

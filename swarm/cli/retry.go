@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/terminal"
-	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
@@ -93,7 +92,7 @@ func retryAction(c *cli.Context, env cmdline.Env) error {
 	if err := s.NonePicked("retry"); err != nil {
 		return err
 	}
-	s.Named = distinct(s.Named)
+	s.Named = selection.Distinct(s.Named)
 	told, err := p.retryTold(c, s, feedback)
 	if err != nil {
 		return err
@@ -134,7 +133,7 @@ func readFeedback(c *cli.Context, env cmdline.Env) (string, error) {
 		return "", exit.Usagef("retry: standard input is either the feedback or the list of agents")
 	}
 	if text == selection.FromInput {
-		all, err := io.ReadAll(io.LimitReader(cmdline.Input(env), maxFeedback+1))
+		all, err := io.ReadAll(io.LimitReader(cmdline.Input(env), cmdline.MaxFeedback+1))
 		if err != nil {
 			return "", fmt.Errorf("read the feedback: %w", err)
 		}
@@ -143,33 +142,7 @@ func readFeedback(c *cli.Context, env cmdline.Env) (string, error) {
 	if c.IsSet("feedback") && strings.TrimSpace(text) == "" {
 		return "", exit.Usagef("retry: the feedback is empty")
 	}
-	return text, sayable("retry: the feedback", text)
-}
-
-// sayable refuses what no agent can be told. what is how a message calls it.
-func sayable(what, text string) error {
-	switch {
-	case !utf8.ValidString(text):
-		return exit.Usagef("%s is not UTF-8", what)
-	case len(text) > maxFeedback:
-		return exit.Usagef("%s is longer than %s", what, termtext.Bytes(maxFeedback))
-	}
-	return nil
-}
-
-// maxFeedback bounds what an agent is told, in bytes: it travels in one
-// request and stays in every later prompt of the agent.
-const maxFeedback = 100 << 10
-
-// distinct is a list of agents without those that were named before.
-func distinct(named []*store.Agent) []*store.Agent {
-	var all []*store.Agent
-	for _, a := range named {
-		if !slices.Contains(all, a) {
-			all = append(all, a)
-		}
-	}
-	return all
+	return text, cmdline.CheckMessage("retry: the feedback", text)
 }
 
 // retryWords is the text for agents that are tried again.
@@ -242,7 +215,7 @@ func retryWishes(s *selection.Selection, words retryWords, fresh bool) ([]engine
 		}
 		draft := words.drafts[a.ID]
 		told = paragraphs(told, words.like[a.ID], draft.text)
-		if err := sayable("retry: the feedback for "+string(a.ID), told); err != nil {
+		if err := cmdline.CheckMessage("retry: the feedback for "+string(a.ID), told); err != nil {
 			return nil, err
 		}
 		at := slices.IndexFunc(wishes, func(w engine.RetryRequest) bool {
@@ -274,12 +247,12 @@ func (p *place) retryLive(c *cli.Context, s *selection.Selection, wishes []engin
 	if err := p.confirmCalls(config, callsAgain(s.View, wishes), c.Bool("yes")); err != nil {
 		return err
 	}
-	client, err := p.reach(c.Context, s.Run)
+	client, err := session.Reach(c.Context, &p.Place, s.Run)
 	if err != nil {
 		return err
 	}
 	for _, w := range wishes {
-		err = errors.Join(err, carried(client.Ask(c.Context, &control.Retry{
+		err = errors.Join(err, follow.WithExitCode(client.Ask(c.Context, &control.Retry{
 			Agents: w.Agents, Feedback: w.Feedback, Fresh: w.Fresh, Remarks: w.Remarks,
 		})))
 	}
@@ -367,7 +340,7 @@ func codesOf(run []exit.Code, r ownedRun) []exit.Code {
 	})
 	for _, w := range r.wishes {
 		for _, id := range w.Agents {
-			codes = append(codes, agentCode(v.Agent(id)))
+			codes = append(codes, follow.AgentCode(v.Agent(id)))
 		}
 	}
 	return codes

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
@@ -75,7 +76,7 @@ Examples:
 
 func reviewAction(c *cli.Context, env cmdline.Env, verdict task.Verdict) error {
 	name := c.Command.Name
-	if err := sayable(name+": --reason", c.String("reason")); err != nil {
+	if err := cmdline.CheckMessage(name+": --reason", c.String("reason")); err != nil {
 		return err // a retry tells it to the agent
 	}
 	least := 1
@@ -110,7 +111,7 @@ func reviewAction(c *cli.Context, env cmdline.Env, verdict task.Verdict) error {
 	if err := s.NonePicked(name); err != nil {
 		return err
 	}
-	s.Named = distinct(s.Named)
+	s.Named = selection.Distinct(s.Named)
 	marks, err := wholeMarks(c, s, verdict, byName)
 	if err != nil {
 		return err
@@ -157,11 +158,11 @@ func wholeMarks(c *cli.Context, s *selection.Selection, verdict task.Verdict, by
 // mark journals a review, or has the process do it that owns the run.
 func (p *place) mark(c *cli.Context, s *selection.Selection, r engine.ReviewRequest) error {
 	if s.View.Status == store.RunRunning {
-		client, err := p.reach(c.Context, s.Run)
+		client, err := session.Reach(c.Context, &p.Place, s.Run)
 		if err != nil {
 			return err
 		}
-		return errors.Join(carried(client.Ask(c.Context, &control.Review{Marks: r.Marks, Edits: r.Edits, Remarks: r.Remarks})), client.Close())
+		return errors.Join(follow.WithExitCode(client.Ask(c.Context, &control.Review{Marks: r.Marks, Edits: r.Edits, Remarks: r.Remarks})), client.Close())
 	}
 	owner, err := session.Own(c.Context, &p.Place, s.Run)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/review"
@@ -62,7 +63,7 @@ func reviewClassesAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("plain") || !lines && p.screen() {
+	if c.Bool("plain") || !lines && follow.HasScreen(&p.Place) {
 		return p.reviewAsked(c, env, s)
 	}
 	return p.printClasses(c, s, false)
@@ -93,7 +94,7 @@ func (p *place) printClasses(c *cli.Context, s *selection.Selection, brief bool)
 	if c.Bool("json") {
 		return cmdline.PrintJSON(p.Env.Stdout, newClassesObject(s, r, named))
 	}
-	if err := p.page(c); err != nil {
+	if err := cmdline.Page(&p.Place, c); err != nil {
 		return err
 	}
 	t := &reviewText{

@@ -31,7 +31,7 @@ func (p *place) partAction(c *cli.Context, s *selection.Selection) error {
 	if err != nil {
 		return err
 	}
-	for _, named := range distinct(s.Named) {
+	for _, named := range selection.Distinct(s.Named) {
 		a := s.View.Agent(named.ID)
 		if a.Patch() == nil {
 			return exit.Usagef("accept: %s", lander.NoPatch(a))

@@ -17,6 +17,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -31,7 +32,7 @@ import (
 
 // reviewDesk records the choices of a person who reviews a run.
 type reviewDesk struct {
-	*typing
+	*follow.CommandRunner
 	s *selection.Selection
 
 	mu    sync.Mutex // guards what follows; held while a choice is recorded
@@ -63,8 +64,8 @@ func (p *place) reviewAsked(c *cli.Context, env cmdline.Env, s *selection.Select
 	for _, skipped := range r.Skipped {
 		fmt.Fprintf(p.Env.Stderr, "%s: %s is not in the review: %s\n", cmdline.Program, skipped.ID, termtext.Line(skipped.Reason))
 	}
-	d := &reviewDesk{typing: newTyping(p, c, env), s: s, r: r, shown: map[editName]*reviewing.Edit{}, names: map[*reviewing.Edit]editName{}, class: map[*reviewing.Class]review.Fingerprint{}}
-	defer d.close()
+	d := &reviewDesk{CommandRunner: follow.NewCommandRunner(&p.Place, c, env), s: s, r: r, shown: map[editName]*reviewing.Edit{}, names: map[*reviewing.Edit]editName{}, class: map[*reviewing.Class]review.Fingerprint{}}
+	defer d.Close()
 	book := d.book()
 	if len(book.Classes) == 0 {
 		fmt.Fprintln(p.Env.Stderr, noneChanged(s))
@@ -75,7 +76,7 @@ func (p *place) reviewAsked(c *cli.Context, env cmdline.Env, s *selection.Select
 	}
 	term := terminal.Detect(p.Env.Stdout, p.Env.Getenv)
 	screen := reviewing.New(reviewing.Request{Book: book, Desk: d, Color: term.Color})
-	return p.present(d.ctx, tui.Program{Screen: screen, Color: term.Color, Title: cmdline.Program + " review " + s.Run.ID})
+	return follow.Present(d.Ctx, &p.Place, tui.Program{Screen: screen, Color: term.Color, Title: cmdline.Program + " review " + s.Run.ID})
 }
 
 // index finds the edits of the present review by their names.
@@ -140,7 +141,7 @@ func (d *reviewDesk) edit(e *review.Edit) *reviewing.Edit {
 func (d *reviewDesk) Decide(ctx context.Context, choice reviewing.Choice) (reviewing.Outcome, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.place.Personal("reviewing"); err != nil {
+	if err := d.Place.Personal("reviewing"); err != nil {
 		return reviewing.Outcome{}, err
 	}
 	view, err := d.s.Run.View()
@@ -162,14 +163,14 @@ func (d *reviewDesk) Decide(ctx context.Context, choice reviewing.Choice) (revie
 		at := slices.IndexFunc(d.r.Classes, func(c *review.Class) bool { return c.Exact == exact })
 		req.Classes = []*review.Class{d.r.Classes[at]}
 	}
-	if err := sayable("review: the reason", choice.Text); err != nil {
+	if err := cmdline.CheckMessage("review: the reason", choice.Text); err != nil {
 		return reviewing.Outcome{}, err
 	}
 	spread := d.r.Spread(req)
 	if spread.Covered == 0 && len(spread.Patches) == 0 {
 		return reviewing.Outcome{}, nothingCovered("review", d.s, spread, nil)
 	}
-	if err := d.place.mark(d.cli, d.s, engine.ReviewRequest{Marks: spread.Patches, Edits: spread.Edits}); err != nil {
+	if err := (&place{*d.Place}).mark(d.Context, d.s, engine.ReviewRequest{Marks: spread.Patches, Edits: spread.Edits}); err != nil {
 		return reviewing.Outcome{}, err
 	}
 	d.apply(spread)
@@ -204,7 +205,7 @@ func (d *reviewDesk) outcome(spread *verdict.Spread) reviewing.Outcome {
 
 // remark journals a remark on an edit.
 func (d *reviewDesk) remark(choice reviewing.Choice) (reviewing.Outcome, error) {
-	if err := sayable("review: the remark", choice.Text); err != nil {
+	if err := cmdline.CheckMessage("review: the remark", choice.Text); err != nil {
 		return reviewing.Outcome{}, err
 	}
 	e := d.edits[d.names[choice.Edit]]
@@ -214,14 +215,14 @@ func (d *reviewDesk) remark(choice reviewing.Choice) (reviewing.Outcome, error) 
 	}
 	made.ID = d.s.View.Agent(made.Agent).NextRemark()
 	return reviewing.Outcome{Said: fmt.Sprintf("remark %d on %s; S sends it", made.ID, made.Agent)},
-		d.place.mark(d.cli, d.s, engine.ReviewRequest{Remarks: []event.Remarked{made}})
+		(&place{*d.Place}).mark(d.Context, d.s, engine.ReviewRequest{Remarks: []event.Remarked{made}})
 }
 
 func (d *reviewDesk) address(e *reviewing.Edit) string { return d.s.Run.ID + "/" + string(e.Patch) }
 
 // Send has agents tried again with the remarks that were not sent.
 func (d *reviewDesk) Send(ctx context.Context) (string, error) {
-	said, err := d.inFront(ctx, "retry", d.s.Run.ID, "--remarks")
+	said, err := d.InFront(ctx, "retry", d.s.Run.ID, "--remarks")
 	if err == nil && said == "" {
 		said = "the remarks are sent; leave and review again once the agents have ended"
 	}
@@ -230,17 +231,17 @@ func (d *reviewDesk) Send(ctx context.Context) (string, error) {
 
 // Open opens an edit in the person's editor.
 func (d *reviewDesk) Open(ctx context.Context, e *reviewing.Edit) (string, error) {
-	return d.typing.edit(ctx, d.address(e), review.Place{Path: e.Hunk.Path, Line: e.Hunk.NewLine})
+	return d.CommandRunner.Edit(ctx, d.address(e), review.Place{Path: e.Hunk.Path, Line: e.Hunk.NewLine})
 }
 
 // Shell opens a shell at the patch of an edit.
 func (d *reviewDesk) Shell(ctx context.Context, e *reviewing.Edit) (string, error) {
-	return d.inFront(ctx, "shell", d.address(e))
+	return d.InFront(ctx, "shell", d.address(e))
 }
 
 // plain asks about each class that has an edit without a verdict.
 func (d *reviewDesk) plain(ctx context.Context, book *reviewing.Book) error {
-	in, out := bufio.NewReader(cmdline.Input(d.place.Env)), d.place.Env.Stdout
+	in, out := bufio.NewReader(cmdline.Input(d.Place.Env)), d.Place.Env.Stdout
 	for _, shown := range book.Classes {
 		if !slices.ContainsFunc(shown.Edits, func(e *reviewing.Edit) bool { return e.Verdict == "" }) {
 			continue
@@ -263,7 +264,7 @@ func (d *reviewDesk) plain(ctx context.Context, book *reviewing.Book) error {
 
 // ask asks for the verdict on a class until there is one, or none is wanted.
 func (d *reviewDesk) ask(ctx context.Context, in *bufio.Reader, c *reviewing.Class) (over bool, err error) {
-	out := d.place.Env.Stdout
+	out := d.Place.Env.Stdout
 	for {
 		fmt.Fprintf(out, "%s: accept, reject, reject REASON, skip or quit? ", c.ID)
 		line, err := in.ReadString('\n')

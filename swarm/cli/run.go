@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/internal/terminal"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
@@ -153,13 +154,13 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 	if c.Bool("detach") && report == nil {
 		return p.detach(c.Context, detachRequest{json: c.Bool("json"), input: pl.input})
 	}
-	if c.Bool("watch") && report == nil && p.screen() {
+	if c.Bool("watch") && report == nil && follow.HasScreen(&p.Place) {
 		first.clear()
 		run, err := p.beginDetached(c.Context, pl.input)
 		if err != nil {
 			return err
 		}
-		return p.watchBegun(c, env, run)
+		return follow.WatchDetached(&p.Place, c, env, run)
 	}
 	b, err := p.begin(c.Context, pl)
 	if err != nil {
@@ -225,7 +226,7 @@ func (p *place) approve(needs []config.Item, trust bool) error {
 	for _, item := range needs {
 		fmt.Fprintf(p.Env.Stderr, "\n%s", item)
 	}
-	yes, err := askYes(p.Env, "\nRun them, now and later as long as they stay the same?")
+	yes, err := cmdline.AskYes(p.Env, "\nRun them, now and later as long as they stay the same?")
 	if err != nil {
 		return err
 	}

@@ -335,7 +335,7 @@ func (v *visit) enterCopy(ctx context.Context) error {
 	code, err := v.inside(c.Record.Workspace.Dir, string(from.Base), c.Begun)
 	err = endOf(code, err)
 	// Signals end this process again, and the copy then waits for gc.
-	ctx, stop := onSignals(context.WithoutCancel(ctx))
+	ctx, stop := cmdline.OnSignals(context.WithoutCancel(ctx))
 	defer stop()
 	kept, cerr := c.End(ctx)
 	for _, r := range kept {
@@ -348,7 +348,7 @@ func (v *visit) enterCopy(ctx context.Context) error {
 	if err == nil {
 		return cerr
 	}
-	complain(v.Env, cerr) // the command's own code is what the caller asked for
+	cmdline.PrintError(v.Env, cerr) // the command's own code is what the caller asked for
 	return err
 }
 

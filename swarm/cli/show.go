@@ -93,7 +93,7 @@ func showAction(c *cli.Context, env cmdline.Env) error {
 	if err := s.NonePicked("show"); err != nil {
 		return err
 	}
-	agents := distinct(s.Named)
+	agents := selection.Distinct(s.Named)
 	if len(agents) == 0 || !s.OnlyAgents() {
 		a, err := s.One("show")
 		if err != nil {
@@ -102,7 +102,7 @@ func showAction(c *cli.Context, env cmdline.Env) error {
 		agents = []*store.Agent{a}
 	}
 	if !c.Bool("json") {
-		if err := p.page(c); err != nil {
+		if err := cmdline.Page(&p.Place, c); err != nil {
 			return err
 		}
 	}

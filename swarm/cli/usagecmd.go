@@ -104,7 +104,7 @@ func usageAction(c *cli.Context, env cmdline.Env) error {
 	if err := s.NonePicked("usage"); err != nil {
 		return err
 	}
-	if s.Named = distinct(s.Named); !s.OnlyAgents() {
+	if s.Named = selection.Distinct(s.Named); !s.OnlyAgents() {
 		s.Named = nil // the run itself is named
 	}
 	o, err := p.usage(c.Context, s, by)

@@ -235,7 +235,7 @@ func typedIn(env cmdline.Env, ctx context.Context, t lab.Typed) int {
 		return strings.HasPrefix(kv, "SWARM_STATE_DIR=")
 	}), "SWARM_STATE_DIR="+t.State)
 	env.Stdin = strings.NewReader("")
-	return Typed(env)(ctx, t.Dir, t.Stdout, t.Stderr, t.Args...)
+	return cmdline.Typed(env)(ctx, t.Dir, t.Stdout, t.Stderr, t.Args...)
 }
 
 // labAgentOf finds the agent before anything begins, the one that is named or

@@ -143,17 +143,10 @@ func (p *place) printWorkflows(all []workflowObject) error {
 		if w.Error != nil {
 			about = "broken: " + strings.TrimPrefix(w.Error.Where+": ", ": ") + w.Error.Message
 		}
-		t.Row(w.Name, yesOrNo(w.Args), yesOrNo(w.Trusted), w.File, about)
+		t.Row(w.Name, cmdline.YesOrNo(w.Args), cmdline.YesOrNo(w.Trusted), w.File, about)
 	}
 	width, _ := terminal.Detect(p.Env.Stdout, p.Env.Getenv).Size()
 	return t.Print(p.Env.Stdout, width)
-}
-
-func yesOrNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
 }
 
 func newWorkflowValidateCommand(env cmdline.Env) *cli.Command {

@@ -9,7 +9,6 @@ import (
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
-	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
@@ -19,7 +18,6 @@ import (
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
 	"agentswarm/swarm/workflow/host"
-	"agentswarm/swarm/workflow/library"
 )
 
 // runScript lets a script make the calls of a run, and returns how it ended;
@@ -71,14 +69,6 @@ func (b *bench) scriptTools(config engine.Config, await func(context.Context, []
 			return err
 		},
 	})
-}
-
-// threw is what a run failed of that its script threw; nil for any other end.
-func threw(v *store.View) *library.Error {
-	if v.Status != store.RunFailed || v.Returned == nil || v.Returned.Error == nil {
-		return nil
-	}
-	return &library.Error{Err: view.ThrownBy(v.Returned.Error), Thrown: true}
 }
 
 // carryOutScript lets a script make the calls, and waits until all it left

@@ -1,6 +1,7 @@
 package cmdline
 
 import (
+	"context"
 	"io"
 
 	"agentswarm/swarm/agent/kinds"
@@ -27,6 +28,8 @@ type Env struct {
 	// disk: each record of a journal, each part of making, capturing and
 	// removing a workspace. Tests end the process or its children there.
 	Step func(name string) error
+	// Main runs a command line in this process and returns its exit code; cli.Main sets it.
+	Main func(ctx context.Context, env Env) int
 	// Began, where set, is told of each run that a command begins.
 	Began func(*store.Run)
 	// Kinds, where set, are the kinds of agents there are, in place of those of

@@ -1,0 +1,34 @@
+package cmdline
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"agentswarm/internal/terminal"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/exit"
+)
+
+// PrintError tells a person what went wrong. A message may quote file names and
+// agents; only its own line breaks reach the terminal, and lines after the
+// first are indented, so that no quoted text can pass for a message of ours.
+func PrintError(env Env, err error) {
+	term := terminal.Detect(env.Stderr, env.Getenv)
+	first, rest, more := strings.Cut(err.Error(), "\n")
+	text := term.Paint(terminal.StyleError, Program+":") + " " + termtext.Line(first) + "\n"
+	if more {
+		for line := range strings.SplitSeq(rest, "\n") {
+			text += strings.TrimRight("  "+termtext.Text(line), " ") + "\n"
+		}
+	}
+	var about interface{ Excerpt() string }
+	if errors.As(err, &about) && about.Excerpt() != "" {
+		text += "  " + termtext.Line(about.Excerpt()) + "\n"
+	}
+	if hint := exit.HintOf(err); hint != "" {
+		text += "hint: " + termtext.Line(hint) + "\n"
+	}
+	// Nobody is left to be told that stderr is gone.
+	_, _ = io.WriteString(env.Stderr, text)
+}
