@@ -12,7 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/enter"
 	"agentswarm/swarm/cli/follow"
+	"agentswarm/swarm/cli/inspect"
+	"agentswarm/swarm/cli/landcmd"
 	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/early"
@@ -25,13 +28,13 @@ import (
 func builtin(env cmdline.Env) []*cli.Command {
 	return slices.Concat(
 		job("Start", newRunCommand(env), newResumeCommand(env), newWorkflowCommand(env)),
-		job("Watch", readOnly(follow.NewStatusCommand(env)), readOnly(follow.NewLsCommand(env)), readOnly(newShowCommand(env)),
-			readOnly(newLogsCommand(env)), readOnly(newUsageCommand(env)), readOnly(follow.NewWaitCommand(env)), readOnly(follow.NewWatchCommand(env)), newAttachCommand(env)),
-		job("Review and land", readOnly(newReviewCommand(env)), readOnly(newDiffCommand(env)), readOnly(newReportCommand(env)),
-			newAcceptCommand(env), newRejectCommand(env), newRemarkCommand(env), newRetryCommand(env),
-			newMergeCommand(env), newApplyCommand(env), newPRCommand(env), newShellCommand(env), newExecCommand(env)),
+		job("Watch", readOnly(follow.NewStatusCommand(env)), readOnly(follow.NewLsCommand(env)), readOnly(inspect.NewShowCommand(env)),
+			readOnly(inspect.NewLogsCommand(env)), readOnly(inspect.NewUsageCommand(env)), readOnly(follow.NewWaitCommand(env)), readOnly(follow.NewWatchCommand(env)), enter.NewAttachCommand(env)),
+		job("Review and land", readOnly(inspect.NewReviewCommand(env)), readOnly(inspect.NewDiffCommand(env)), readOnly(inspect.NewReportCommand(env)),
+			inspect.NewAcceptCommand(env), inspect.NewRejectCommand(env), inspect.NewRemarkCommand(env), newRetryCommand(env),
+			landcmd.NewMergeCommand(env), landcmd.NewApplyCommand(env), inspect.NewPRCommand(env), enter.NewShellCommand(env), enter.NewExecCommand(env)),
 		job("Answer", readOnly(follow.NewInboxCommand(env)), follow.NewAnswerCommand(env), follow.NewApproveCommand(env), follow.NewDenyCommand(env), follow.NewSendCommand(env)),
-		job("Undo and tidy", newUndoCommand(env), follow.NewCancelCommand(env), newRmCommand(env), newGcCommand(env)),
+		job("Undo and tidy", landcmd.NewUndoCommand(env), follow.NewCancelCommand(env), newRmCommand(env), newGcCommand(env)),
 		job("Set up", newInitCommand(env), newConfigCommand(env), newDoctorCommand(env), newSetupCommand(env), newAgentsCommand(env),
 			newModelsCommand(env), newRolesCommand(env), newVariantsCommand(env), riskcmd.New(env), newBenchCommand(env),
 			newCompletionCommand(env), newManCommand(env), newVersionCommand(env)),

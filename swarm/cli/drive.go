@@ -12,6 +12,7 @@ import (
 
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/enter"
 	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
@@ -118,7 +119,7 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 	ungovern := b.govern(r.config)
 	since := time.Now()
 	e := engine.Open(ctx, b.Deps, r.config, r.prior)
-	face := &controls{engine: e, owner: b.Owner, snapshots: &b.Snapshots}
+	face := &enter.Controls{Engine: e, Owner: b.Owner, Snapshots: &b.Snapshots}
 	server, err := control.Listen(ctx, b.Owner, face, b.Env.Getenv)
 	if err != nil {
 		return nil, errors.Join(err, e.Close(), ungovern(), cool())

@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/landcmd"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/event"
@@ -41,7 +42,7 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	}
 	codes := end.codes
 	if merged != nil {
-		codes = append(codes, mergeCodes(merged)...)
+		codes = append(codes, landcmd.MergeCodes(merged)...)
 	}
 	if mergeErr != nil {
 		codes = append(codes, exit.CodeOf(mergeErr))

@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/enter"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/diskwatch"
@@ -65,7 +66,7 @@ func gcAction(c *cli.Context, env cmdline.Env) error {
 	}
 	report, failed := gc.Collect(c.Context, gc.Request{
 		Remover: *p.remover(), Retention: keep, Now: time.Now(), DryRun: c.Bool("dry-run"),
-		Space: diskwatch.SpaceOf, Copies: p.copies(), Self: env.Self, Step: env.Step,
+		Space: diskwatch.SpaceOf, Copies: enter.CopyManager(&p.Place), Self: env.Self, Step: env.Step,
 	})
 	if c.Context.Err() != nil {
 		return failed

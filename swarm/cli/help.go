@@ -113,7 +113,7 @@ func (h *helpText) about(cmd *cli.Command, short bool) {
 	}
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		h.line("")
-		for _, l := range wrap(paragraph, helpWidth) {
+		for _, l := range terminal.Wrap(paragraph, helpWidth) {
 			h.line(l)
 		}
 		if short {
@@ -159,7 +159,7 @@ func (h *helpText) rows(rows [][2]string) {
 	}
 	indent := strings.Repeat(" ", left+4)
 	for _, r := range rows {
-		lines := wrap(r[1], helpWidth-len(indent))
+		lines := terminal.Wrap(r[1], helpWidth-len(indent))
 		if terminal.Columns(r[0]) > limit {
 			h.line("  " + r[0])
 		} else {
@@ -268,22 +268,4 @@ func takesValue(f cli.Flag) bool {
 func repeatable(f cli.Flag) bool {
 	s, ok := f.(cli.DocGenerationSliceFlag)
 	return ok && s.IsSliceFlag()
-}
-
-// wrap breaks text at blanks into lines of at most width columns; a word that
-// is longer gets a line of its own. There is at least one line.
-func wrap(text string, width int) []string {
-	lines := []string{""}
-	for word := range strings.FieldsSeq(text) {
-		last := &lines[len(lines)-1]
-		switch {
-		case *last == "":
-			*last = word
-		case terminal.Columns(*last)+1+terminal.Columns(word) <= width:
-			*last += " " + word
-		default:
-			lines = append(lines, word)
-		}
-	}
-	return lines
 }

@@ -13,6 +13,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/follow"
+	"agentswarm/swarm/cli/inspect"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
@@ -82,7 +83,7 @@ func retryAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if c.Bool("remarks") {
-		if err := pickDrafts(s); err != nil {
+		if err := inspect.PickDrafts(s); err != nil {
 			return err
 		}
 	} else if !s.OnlyAgents() {
@@ -149,7 +150,7 @@ func readFeedback(c *cli.Context, env cmdline.Env) (string, error) {
 type retryWords struct {
 	feedback string // for all of them; empty: the reasons of rejections
 	like     map[task.ID]string
-	drafts   map[task.ID]drafts
+	drafts   map[task.ID]inspect.Drafts
 }
 
 // retryTold collects the text for agents that are tried again.
@@ -161,7 +162,7 @@ func (p *place) retryTold(c *cli.Context, s *selection.Selection, feedback strin
 		}
 	}
 	var err error
-	told.drafts, err = p.draftsOf(c, s)
+	told.drafts, err = inspect.DraftsOf(&p.Place, c, s)
 	return told, err
 }
 
@@ -174,7 +175,7 @@ func (p *place) readLike(c *cli.Context, s *selection.Selection, told *retryWord
 	if len(example.Named) != 1 || example.Run.ID != s.Run.ID {
 		return exit.Usagef("retry: --like needs an agent of run %s, such as %s/a1", s.Run.ID, s.Run.ID)
 	}
-	r, err := p.reviewOfRun(c.Context, s)
+	r, err := inspect.ReviewOfRun(c.Context, &p.Place, s)
 	if err != nil {
 		return err
 	}
@@ -214,16 +215,16 @@ func retryWishes(s *selection.Selection, words retryWords, fresh bool) ([]engine
 			told = ""
 		}
 		draft := words.drafts[a.ID]
-		told = paragraphs(told, words.like[a.ID], draft.text)
+		told = paragraphs(told, words.like[a.ID], draft.Text)
 		if err := cmdline.CheckMessage("retry: the feedback for "+string(a.ID), told); err != nil {
 			return nil, err
 		}
 		at := slices.IndexFunc(wishes, func(w engine.RetryRequest) bool {
-			return w.Feedback == told && len(w.Remarks)+len(draft.ids) == 0 // ids are of one agent
+			return w.Feedback == told && len(w.Remarks)+len(draft.IDs) == 0 // ids are of one agent
 		})
 		if at < 0 {
 			at = len(wishes)
-			wishes = append(wishes, engine.RetryRequest{Feedback: told, Fresh: fresh, Remarks: draft.ids})
+			wishes = append(wishes, engine.RetryRequest{Feedback: told, Fresh: fresh, Remarks: draft.IDs})
 		}
 		wishes[at].Agents = append(wishes[at].Agents, a.ID)
 	}

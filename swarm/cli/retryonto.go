@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/landcmd"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
@@ -76,7 +77,7 @@ func (b *bench) wishesOnto(ctx context.Context, o onto, wishes []engine.RetryReq
 func (b *bench) bringOnto(ctx context.Context, o onto, v *store.View, wish *engine.RetryRequest) error {
 	id := wish.Agents[0]
 	a := v.Agent(id)
-	marked, err := b.Lander().Mark(ctx, lander.MarkRequest{Agent: a, Tip: o.tip, Labels: markLabels(a, o.tip, o.name)})
+	marked, err := b.Lander().Mark(ctx, lander.MarkRequest{Agent: a, Tip: o.tip, Labels: landcmd.MarkLabels(a, o.tip, o.name)})
 	if err != nil {
 		return err
 	}
