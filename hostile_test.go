@@ -18,42 +18,49 @@ import (
 // speak says a line to every control socket of the agent's run and prints
 // what is answered.
 func speak(line string) error {
-	run := os.Getenv("SWARM_RUN")
-	uid := strconv.Itoa(os.Getuid())
-	heard := 0
-	for _, dir := range []string{"/tmp/swarm-" + uid, "/run/user/" + uid + "/swarm"} {
-		sockets, err := filepath.Glob(filepath.Join(dir, run+"-*.sock"))
+	sockets, err := controlSockets()
+	if err != nil {
+		return err
+	}
+	for _, path := range sockets {
+		conn, err := net.Dial("unix", path)
 		if err != nil {
 			return err
 		}
-		for _, path := range sockets {
-			conn, err := net.Dial("unix", path)
-			if err != nil {
-				return err
-			}
-			_, werr := fmt.Fprintln(conn, line)
-			answer, err := bufio.NewReader(conn).ReadString('\n')
-			if err != nil {
-				return errors.Join(werr, err, conn.Close())
-			}
-			heard++
-			fmt.Fprint(os.Stderr, "answered: ", answer)
-			if err := conn.Close(); err != nil {
-				return err
-			}
+		_, werr := fmt.Fprintln(conn, line)
+		answer, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil {
+			return errors.Join(werr, err, conn.Close())
+		}
+		fmt.Fprint(os.Stderr, "answered: ", answer)
+		if err := conn.Close(); err != nil {
+			return err
 		}
 	}
-	if heard == 0 {
+	if len(sockets) == 0 {
 		return errors.New("no socket to speak to; is the attack still one?")
 	}
 	return nil
+}
+
+// controlSockets are those of the agent's run.
+func controlSockets() (all []string, err error) {
+	uid := strconv.Itoa(os.Getuid())
+	for _, dir := range []string{filepath.Join(os.Getenv("WORK"), "state/sockets"), "/tmp/swarm-" + uid, "/run/user/" + uid + "/swarm"} {
+		found, err := filepath.Glob(filepath.Join(dir, os.Getenv("SWARM_RUN")+"-*.sock"))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
 }
 
 // usurp listens in the place of the control socket of the agent's run, says
 // yes to all that is asked, and stops when the file `go` is in the folder. Its
 // file `up` says when it listens.
 func usurp(dir string) error {
-	found, err := filepath.Glob("/tmp/swarm-" + strconv.Itoa(os.Getuid()) + "/" + os.Getenv("SWARM_RUN") + "-*.sock")
+	found, err := controlSockets()
 	if err != nil || len(found) != 1 {
 		return fmt.Errorf("sockets %v: %w", found, err)
 	}

@@ -57,7 +57,7 @@ func newYardAtHome(t *testing.T) *yard {
 	if err != nil {
 		t.Skip("there is no HOME to measure in: ", err)
 	}
-	dir, err := os.MkdirTemp(home, ".swarm-isolation-")
+	dir, err := os.MkdirTemp(home, ".swarm-") // short: it holds sockets
 	if err != nil {
 		t.Skip("HOME cannot be written to: ", err)
 	}
@@ -101,6 +101,22 @@ f=$(mktemp) && rm "$f"`))
 				t.Errorf("the agent changed the repository:\n%s\nwas\n%s", after, before)
 			}
 		})
+	}
+}
+
+// TestSocketsBelowTmp: where the sockets of a run lie in /tmp, since the path of the
+// state folder is too long for them, agents do not write to /tmp.
+func TestSocketsBelowTmp(t *testing.T) {
+	t.Parallel()
+	mode := sandboxModes()[1]
+	needMode(t, mode)
+	y := newYardAtHome(t)
+	y.state = filepath.Join(y.dir, strings.Repeat("x", 100))
+	y.env = append(y.env, "SWARM_SANDBOX=auto", "SWARM_BACKEND=auto", "SWARM_STATE_DIR="+y.state)
+	failed := y.results(append(slices.Clone(mode.behind), "swarm", "run", "--json", "--each", "pkg/p0/", "--", "sh", "-ec", `
+ls /tmp/swarm-*/$SWARM_RUN-*.sock; ! rm -f /tmp/swarm-*/$SWARM_RUN-*.sock; ! touch /tmp/$SWARM_RUN`))
+	if text, ran := failed["pkg/p0"]; !ran || text != "" {
+		t.Errorf("the agent did not end well: %v %s", failed, text)
 	}
 }
 
@@ -360,6 +376,8 @@ func (y *yard) isolationRows() []isolationRow {
 		{action: "attach your System V shared memory", script: fmt.Sprintf("%s shm %d", probe, key)},
 		{action: "see your processes", script: fmt.Sprintf("test -d /proc/%d && grep -q %s /proc/%d/cmdline", pid, isolationProbeName, pid)},
 		{action: "send signals to your processes", script: fmt.Sprintf("%s signal %d", probe, pid)},
+		{action: "remove the control socket of its run", script: fmt.Sprintf(
+			"s=$(ls %s/sockets/$SWARM_RUN-*.sock /tmp/swarm-%d/$SWARM_RUN-*.sock 2>/dev/null || true); test -n \"$s\" && /bin/rm -f $s", y.state, os.Getuid())},
 		{action: "write to your terminals", script: "echo agent > " + terminal, effect: printed},
 		{action: "leave a process that outlives the run", script: "setsid " + probe + " stay >/dev/null 2>&1 </dev/null &", effect: func() bool {
 			return len(processesWith(probe+"\x00stay")) > 0

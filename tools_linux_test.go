@@ -75,7 +75,7 @@ cd node && npm install --offline --no-audit --no-fund ./dep && npx --offline dep
 		{name: "npm-cache", rare: true, needs: []string{"npm"}, script: `
 cd node && tarball=$(npm pack --silent ./dep) && npm cache add "$tarball"`},
 		{name: "npm-config", needs: []string{"npm"}, script: `npm config set fund=false`,
-			fails: map[string]string{modeFull: "~/.npmrc is hidden, since it may hold tokens"}},
+			fails: map[string]string{modeFull: "~/.npmrc can only be read: it is a copy without tokens"}},
 		{name: "pnpm", slow: true, needs: []string{"pnpm"}, script: `cd node && pnpm install --offline ./dep`},
 		{name: "pip", slow: true, needs: []string{"python3"}, script: `
 python3 -c 'import ensurepip' && python3 -m venv v && v/bin/pip install --no-index --quiet ./wheels/tiny-1.0-py3-none-any.whl && v/bin/python -c 'import tiny'`},
@@ -139,7 +139,11 @@ set -e
 ! cat ~/.ssh/id_ed25519
 ! cat ~/.netrc
 ! cat ~/.aws/credentials
-! grep -r hidden-token ~/.npmrc ~/.config 2>/dev/null`},
+! grep -r hidden-token ~/.npmrc ~/.config ~/.pip ~/.m2/*.xml ~/.gradle ~/.bundle ~/.nuget ~/.yarnrc.yml 2>/dev/null`},
+		{name: "mirrors", script: `
+for f in .npmrc .config/pip/pip.conf .pip/pip.conf .m2/settings.xml .bundle/config .nuget/NuGet/NuGet.Config .yarnrc.yml
+do grep -q mirror.example.org ~/$f; done
+grep -q proxy.example.org ~/.gradle/gradle.properties`},
 	}
 }
 
@@ -296,7 +300,15 @@ func (y *yard) setUpTools() {
 		"home/.bash_history": "kept\n", "home/.config/known/rc": "kept\n", "home/.oldtool/state": "kept\n",
 		"home/src/notes": "kept\n", "home/.cache/other/x": "x\n", "home/.local/share/other/x": "x\n",
 		"home/.ssh/id_ed25519": "hidden-token\n", "home/.netrc": "hidden-token\n", "home/.aws/credentials": "hidden-token\n",
-		"home/.npmrc": "//registry.example.org/:_authToken=hidden-token\nfund=false\n",
+		"home/.npmrc":                    "registry=https://mirror.example.org/\n//mirror.example.org/:_authToken=hidden-token\nfund=false\n",
+		"home/.yarnrc.yml":               "npmRegistryServer: \"https://mirror.example.org\"\nnpmAuthToken: hidden-token\n",
+		"home/.config/pip/pip.conf":      "[global]\nindex-url = https://mirror.example.org/simple\nextra-index-url = https://u:hidden-token@mirror.example.org/\n",
+		"home/.pip/pip.conf":             "[global]\nindex-url = https://mirror.example.org/simple\npassword = hidden-token\n",
+		"home/.gradle/gradle.properties": "systemProp.https.proxyHost=proxy.example.org\nsigning.password=hidden-token\n",
+		"home/.bundle/config":            "BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: \"https://mirror.example.org\"\nBUNDLE_GEMS__EXAMPLE__ORG: \"u:hidden-token\"\n",
+		"home/.nuget/NuGet/NuGet.Config": nugetConfig,
+		"home/.m2/settings-security.xml": "<settingsSecurity><master>hidden-token</master></settingsSecurity>\n",
+		"home/.m2/settings.xml":          mavenSettings,
 
 		"elsewhere/pip/x": "x\n", "elsewhere/deno/deep/file": "kept\n",
 
@@ -331,6 +343,16 @@ func (y *yard) setUpTools() {
 	}
 	y.goCaches()
 }
+
+// mavenSettings names a mirror that no other test asks for anything, with a password.
+const mavenSettings = `<settings><servers><server><id>m</id><password>hidden-token</password></server></servers>
+<mirrors><mirror><id>m</id><mirrorOf>none-of-them</mirrorOf><url>https://mirror.example.org/maven</url></mirror></mirrors></settings>
+`
+
+// nugetConfig names a source of packages, with a password.
+const nugetConfig = `<configuration><packageSources><add key="m" value="https://mirror.example.org/nuget" /></packageSources>
+<packageSourceCredentials><m><add key="ClearTextPassword" value="hidden-token" /></m></packageSourceCredentials></configuration>
+`
 
 // mavenProject is a project without code. Maven needs no plugin to validate it.
 func mavenProject(name, more string) string {

@@ -218,10 +218,17 @@ func packagesOf(path string) string {
 
 // hide puts masks on what agents do not see.
 func (c *composing) hide() {
+	plain := c.plain()
 	for _, path := range c.hidden() {
-		if at, ok := real(expand(path, c.Home)); ok && at != "/" {
-			c.masks = append(c.masks, Piece{At: at, Empty: true, Optional: true})
+		at, ok := real(expand(path, c.Home))
+		if !ok || at == "/" {
+			continue
 		}
+		if from, ok := plain[at]; ok {
+			c.masks = append(c.masks, Piece{At: at, From: from, Optional: true})
+			continue
+		}
+		c.masks = append(c.masks, Piece{At: at, Empty: true, Optional: true})
 	}
 	// The folder of the attempt may be seen, but not this part of it.
 	if private, ok := real(c.Private); ok && private != c.State {
@@ -251,7 +258,9 @@ func (c *composing) hidden() []string {
 	for _, name := range []string{"SSH_AUTH_SOCK", "DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS"} {
 		all = append(all, socketOf(c.Getenv(name)))
 	}
-	all = slices.Concat(all, c.Sockets, c.Hide)
+	// Whoever writes to /tmp can put a link there, to take a folder of the user's away.
+	sockets := slices.DeleteFunc(slices.Clone(c.Sockets), isLink)
+	all = slices.Concat(all, sockets, c.Hide)
 	return slices.DeleteFunc(all, func(path string) bool {
 		// The value of a variable must not take the workspace away.
 		return path == "" || covers(path, c.Home) && !slices.Contains(c.Hide, path)
@@ -372,7 +381,7 @@ func (c *composing) layer(at, name string, hidden bool) error {
 	if setup := filepath.Join(c.Setup, name); c.Setup != "" && isDir(setup) {
 		p.Lower = append(p.Lower, setup)
 	}
-	if warm := filepath.Join(c.Warm, name); c.Warm != "" && !hidden && isDir(warm) {
+	if warm := filepath.Join(c.Warm, name); c.Warm != "" && (!hidden || name == homeName) && isDir(warm) {
 		p.Lower = append(p.Lower, warm)
 	}
 	lowest := at

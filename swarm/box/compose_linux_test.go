@@ -535,3 +535,48 @@ func TestWarmInHome(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnHome: an agent whose user has no HOME writes to one of its own, and to
+// caches that variables name.
+func TestOwnHome(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		for _, home := range []string{"", "/", "/no/such/folder"} {
+			g := newGround(t, outside(t))
+			cache := filepath.Join(g.Home, ".cache")
+			g.Env["GOCACHE"] = cache
+			p := g.on(rung)
+			p.Home = home
+			w := compose(t, rung, p)
+			out := sh(t, w, `mkdir -p "$1/.config" && echo x > "$1/.config/x" && cat "$1/.config/x"; (echo y > "$2/y") 2>&- && cat "$2/y" || true`, OwnHome(home), cache)
+			want := "x\n"
+			if rung.Overlay() {
+				want += "y\n"
+			}
+			if out != want {
+				t.Errorf("%v, HOME %q: %q, want %q", rung, home, out, want)
+			}
+			g.untouched(t)
+		}
+	}
+	if got := OwnHome(t.TempDir()); got != "" {
+		t.Errorf("OwnHome of a HOME = %s", got)
+	}
+}
+
+// TestYarnOfRoot: the cache of Yarn that root has lies outside of HOME. An agent reads
+// it, and writes to a layer of its own.
+func TestYarnOfRoot(t *testing.T) {
+	t.Parallel()
+	g := newGround(t, outside(t))
+	cache := filepath.Join(g.Dir, "yarn")
+	write(t, filepath.Join(cache, "v6/x"), "warm")
+	p := g.place()
+	c := &composing{Place: p, rung: Full}
+	if err := errors.Join(c.layerCaches(cache), c.layerCaches("")); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.open) != 1 || c.open[0].At != cache || c.open[0].Lower[0] != cache || c.open[0].Upper == "" {
+		t.Errorf("the layers are %+v", c.open)
+	}
+}

@@ -1,8 +1,10 @@
 package box
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"agentswarm/internal/testprogram"
@@ -74,5 +76,20 @@ func TestCoverOf(t *testing.T) {
 		Home: home, State: state, Pieces: []Piece{{At: own, From: own, Write: true}}, Getenv: func(string) string { return "" },
 	}, local); got == Masked {
 		t.Error("the folder of a login is hidden from the agent that may write to it")
+	}
+}
+
+// TestHiddenSockets: a link in the place of a folder for sockets hides nothing.
+// Whoever writes to /tmp could take a folder away from later runs.
+func TestHiddenSockets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	folder, link := filepath.Join(dir, "sockets"), filepath.Join(dir, "link")
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.Symlink("/usr", link)); err != nil {
+		t.Fatal(err)
+	}
+	all := Hidden(Place{Sockets: []string{folder, link}, Getenv: func(string) string { return "" }})
+	if !slices.Contains(all, folder) || slices.Contains(all, link) {
+		t.Errorf("hidden are %q, want %s and not %s", all, folder, link)
 	}
 }

@@ -10,11 +10,24 @@ import (
 	"strings"
 )
 
-// home is the user's HOME at its own path.
+// OwnHome is the path of an agent's HOME where the user has none that agents could
+// write to: it is not set, does not exist or is the root folder. Otherwise it is
+// empty. It is for rungs with namespaces.
+func OwnHome(home string) string {
+	if dir, ok := real(home); ok && isDir(dir) && dir != "/" {
+		return ""
+	}
+	return "/run/swarm-home" // some programs refuse a HOME in /tmp
+}
+
+// home is the user's HOME at its own path, or a folder of the agent's own.
 func (c *composing) home() error {
 	dir := c.Home
-	if !isDir(dir) || dir == "/" || c.placed(dir) {
-		return nil // Nobody lives there, or it is a /tmp: that is private anyway.
+	if own := OwnHome(dir); own != "" {
+		return c.layer(own, homeName, true)
+	}
+	if c.placed(dir) {
+		return nil // It is a /tmp: that is private anyway.
 	}
 	if c.View == Whole {
 		return c.layer(dir, homeName, false)
@@ -77,7 +90,8 @@ func packageFolders() []string {
 	return []string{
 		"GOMODCACHE", "GOPATH", "CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME", "PNPM_HOME", "COREPACK_HOME", "DENO_DIR",
 		"NUGET_PACKAGES", "PUB_CACHE", "MIX_HOME", "HEX_HOME", "COMPOSER_HOME", "STACK_ROOT", "CABAL_DIR",
-		"HF_HOME", "TORCH_HOME", "PLAYWRIGHT_BROWSERS_PATH",
+		"HF_HOME", "TORCH_HOME", "PLAYWRIGHT_BROWSERS_PATH", "UV_TOOL_DIR", "UV_PYTHON_INSTALL_DIR", "PIPX_HOME",
+		"XDG_BIN_HOME", "UV_TOOL_BIN_DIR", "PIPX_BIN_DIR",
 	}
 }
 
@@ -99,8 +113,24 @@ func (c *composing) cachesElsewhere() error {
 	if !c.rung.Overlay() {
 		return nil
 	}
-	for _, name := range CacheVariables() {
-		dir, ok := real(c.Getenv(name))
+	yarn := ""
+	if os.Geteuid() == 0 && c.Getenv("XDG_CACHE_HOME") == "" {
+		yarn = yarnOfRoot
+	}
+	return c.layerCaches(yarn)
+}
+
+// yarnOfRoot is where Yarn 1 keeps its cache if root starts it.
+const yarnOfRoot = "/usr/local/share/.cache/yarn"
+
+// layerCaches makes overlays of caches that variables name, and of that of Yarn.
+func (c *composing) layerCaches(yarn string) error {
+	for _, name := range append(CacheVariables(), "yarn") {
+		path := yarn
+		if name != "yarn" {
+			path = c.Getenv(name)
+		}
+		dir, ok := real(path)
 		if !ok || !isDir(dir) || dir == "/" || c.placed(dir) || covers(dir, c.State) || covers(c.State, dir) ||
 			c.Home != "" && covers(dir, c.Home) || c.given(dir) ||
 			slices.ContainsFunc(c.Pieces, func(p Piece) bool { return covers(dir, p.At) }) {
@@ -120,7 +150,7 @@ func (c *composing) given(dir string) bool {
 	if p, ok := lowest(c.Pieces, dir); ok {
 		return p.Write || !p.same()
 	}
-	return c.Home != "" && c.View == Whole && covers(c.Home, dir)
+	return OwnHome(c.Home) == "" && c.View == Whole && covers(c.Home, dir)
 }
 
 // Redirect returns variables, as KEY=VALUE, that lead tools from caches that the

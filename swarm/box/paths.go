@@ -28,6 +28,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
+func isLink(path string) bool {
+	at, err := os.Lstat(path)
+	return err == nil && at.Mode()&os.ModeSymlink != 0
+}
+
 func isDir(path string) bool {
 	at, err := os.Stat(path)
 	return err == nil && at.IsDir()

@@ -3,6 +3,7 @@ package box
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // secretFolders are the folders of HOME that hold nothing but what opens other
@@ -10,7 +11,9 @@ import (
 func secretFolders() []string {
 	return []string{
 		".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store", ".local/share/keyrings",
-		".config/gh", ".config/hub", ".config/glab-cli", ".config/gcloud", ".config/op",
+		".config/gh", ".config/hub", ".config/glab-cli", ".config/gcloud", ".config/op", ".config/rclone", ".config/doctl", ".config/hcloud",
+		".config/sops", ".config/stripe", ".config/ngrok", ".config/netlify", ".oci", ".aliyun", ".bluemix", ".jfrog", ".fly", ".ngrok2",
+		".kaggle", ".local/share/com.vercel.cli", ".local/share/uv/credentials",
 	}
 }
 
@@ -21,7 +24,13 @@ func secretFiles() []string {
 		".netrc", "_netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".yarnrc.yml", ".pypirc", ".pgpass",
 		".docker/config.json", ".config/containers/auth.json", ".cargo/credentials", ".cargo/credentials.toml",
 		".gem/credentials", ".config/composer/auth.json", ".composer/auth.json", ".terraform.d/credentials.tfrc.json",
-		".vault-token", ".s3cfg", ".boto",
+		".vault-token", ".s3cfg", ".boto", ".m2/settings.xml", ".m2/settings-security.xml", ".m2/settings-security4.xml",
+		".gradle/gradle.properties", ".config/pip/pip.conf", ".pip/pip.conf", ".config/pypoetry/auth.toml", ".bundle/config",
+		".nuget/NuGet/NuGet.Config", ".config/NuGet/NuGet.Config", ".config/pnpm/rc", ".config/pnpm/auth.ini", ".bunfig.toml",
+		".terraformrc", ".sbt/.credentials", ".ivy2/.credentials", ".hex/hex.config", ".pub-cache/credentials.json",
+		".config/dart/pub-credentials.json", ".config/helm/registry/config.json", ".rclone.conf",
+		".config/configstore/firebase-tools.json", ".cache/huggingface/token", ".huggingface/token", ".sentryclirc", ".databrickscfg",
+		".my.cnf", ".mylogin.cnf", ".dbt/profiles.yml", ".snowsql/config", ".circleci/cli.yml",
 	}
 }
 
@@ -37,11 +46,41 @@ func logins() []string {
 // elsewhere, and what is one there; empty: all that is.
 func secretVars() map[string][]string {
 	return map[string][]string{
-		"XDG_CONFIG_HOME": {"git/credentials", "gh", "hub", "glab-cli", "gcloud", "op", "containers/auth.json", "composer/auth.json"},
-		"CARGO_HOME":      {"credentials", "credentials.toml"}, "DOCKER_CONFIG": {"config.json"}, "CODEX_HOME": {"auth.json"},
+		"XDG_CONFIG_HOME": configSecrets(), "GRADLE_USER_HOME": {"gradle.properties"}, "PIP_CONFIG_FILE": {""}, "RCLONE_CONFIG": {""},
+		"BUNDLE_USER_CONFIG": {""}, "BUNDLE_USER_HOME": {"config"}, "COMPOSER_HOME": {"auth.json"}, "TF_CLI_CONFIG_FILE": {""},
+		"AZURE_CONFIG_DIR": {""}, "CLOUDSDK_CONFIG": {""}, "PGPASSFILE": {""}, "HF_HOME": {"token"}, "HEX_HOME": {"hex.config"},
+		"PUB_CACHE":  {"credentials.json"},
+		"CARGO_HOME": {"credentials", "credentials.toml"}, "DOCKER_CONFIG": {"config.json"}, "CODEX_HOME": {"auth.json"},
 		"XDG_DATA_HOME": {"keyrings", "opencode/auth.json"}, "GNUPGHOME": {""}, "GH_CONFIG_DIR": {""}, "CLAUDE_CONFIG_DIR": {""},
 		"AWS_SHARED_CREDENTIALS_FILE": {""}, "KUBECONFIG": {""}, "NETRC": {""}, "NPM_CONFIG_USERCONFIG": {""}, "npm_config_userconfig": {""},
 	}
+}
+
+// configSecrets are those of ~/.config, relative to it.
+func configSecrets() (all []string) {
+	for _, name := range slices.Concat(secretFolders(), secretFiles()) {
+		if rel, ok := strings.CutPrefix(name, ".config/"); ok {
+			all = append(all, rel)
+		}
+	}
+	return all
+}
+
+// plain are the files below [Place.Plain] by the paths where agents see them:
+// hidden ones, in a folder that they see.
+func (c *composing) plain() map[string]string {
+	all := map[string]string{}
+	if c.Plain == "" || c.Home == "" {
+		return all
+	}
+	for _, name := range c.PlainFiles {
+		at := filepath.Join(c.Home, name)
+		given := func(path string) bool { to, ok := real(expand(path, c.Home)); return ok && covers(to, at) }
+		if to, ok := real(at); ok && to == at && !slices.ContainsFunc(c.Hide, given) {
+			all[at] = filepath.Join(c.Plain, name)
+		}
+	}
+	return all
 }
 
 // secrets are the paths that agents do not see for what they hold, as far as

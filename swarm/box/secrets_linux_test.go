@@ -51,7 +51,7 @@ func TestSecrets(t *testing.T) {
 		paths = append(paths, path)
 	}
 	// The table is what it was made for.
-	for _, name := range []string{".netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".kube/file", ".claude/file", ".codex/auth.json"} {
+	for _, name := range []string{".netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".m2/settings-security.xml", ".config/pip/pip.conf", ".composer/auth.json", ".kube/file", ".claude/file", ".codex/auth.json"} {
 		if !slices.Contains(known(), name) {
 			t.Errorf("%s is no known secret", name)
 		}
@@ -59,6 +59,9 @@ func TestSecrets(t *testing.T) {
 	for _, rung := range ladder() {
 		masks := masked(compose(t, rung, g.on(rung)))
 		for _, path := range paths {
+			if !rung.Overlay() && rung.Namespaces() && covers(filepath.Join(g.Home, ".cache"), path) {
+				continue // It is behind an empty folder.
+			}
 			if hides(masks, path) == (rung == None) {
 				t.Errorf("%v: %s is hidden: %t", rung, path, rung != None)
 			}
@@ -154,6 +157,29 @@ func TestDevicesKeepTheirModes(t *testing.T) {
 		}
 		if out := sh(t, w, `echo x > /dev/null && echo written`); out != "written\n" {
 			t.Errorf("%v: /dev/null says %q", rung, out)
+		}
+	}
+}
+
+// TestPlain: agents read a copy in the place of a hidden file, also in a folder that
+// they write to, and cannot change it. One that the user hides stays hidden.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		g := newGround(t, outside(t))
+		plain := filepath.Join(g.Private, "plain")
+		names := []string{".npmrc", ".m2/settings.xml", ".pip/pip.conf"}
+		for _, name := range names {
+			write(t, filepath.Join(g.Home, name), secret)
+			write(t, filepath.Join(plain, name), name)
+		}
+		p := g.on(rung)
+		p.Plain, p.PlainFiles, p.Hide = plain, names, append(p.Hide, "~/.pip")
+		given := filepath.Join(g.Home, ".m2")
+		p.Pieces = append(p.Pieces, Piece{At: given, From: given, Write: true})
+		out := sh(t, compose(t, rung, p), `cd "$1"; for f in .npmrc .m2/settings.xml .pip/pip.conf; do cat $f 2>&-; echo; (echo x > $f; rm -f $f) 2>&-; done; cat .npmrc .m2/settings.xml`, g.Home)
+		if want := ".npmrc\n.m2/settings.xml\n\n.npmrc.m2/settings.xml"; out != want {
+			t.Errorf("%v: the agent reads %q, want %q", rung, out, want)
 		}
 	}
 }

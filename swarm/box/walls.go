@@ -62,12 +62,17 @@ type Place struct {
 	// of that command to HOME, to caches and to /tmp are seen, and it never
 	// changes again. It needs overlays. Empty or missing: none.
 	Setup string
+	// Plain is a folder with PlainFiles, by their paths in HOME. Where something can
+	// be mounted agents see them, and cannot write to them, instead of hidden files
+	// of the same paths. Empty: there are none.
+	Plain      string
+	PlainFiles []string
 	// Hide and Write are paths that agents see nothing of, and folders that
 	// they write to and all see. They may begin with "~/".
 	Hide  []string
 	Write []string
-	// Closed are folders of the user's that agents never write to: the
-	// repository. Without mounts a folder that all agents write to is not opened
+	// Closed are folders that agents never write to: the repository and the sockets
+	// of the run. Without mounts a folder that all agents write to is not opened
 	// where one lies in it, for a rule holds for all below.
 	Closed []string
 	// Sockets are the folders of swarm's own sockets, which agents cannot reach.

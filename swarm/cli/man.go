@@ -301,7 +301,7 @@ func environment() [][2]string {
 		{"XDG_STATE_HOME", "without SWARM_STATE_DIR, runs are in its folder swarm; default ~/.local/state"},
 		{"TMPDIR", "temporary files; swarm risk takes them for an agent's own"},
 		{"XDG_CONFIG_HOME", "your own configuration; default ~/.config"},
-		{"XDG_RUNTIME_DIR", "sockets of live runs; default a folder below /tmp"},
+		{"XDG_RUNTIME_DIR", "sockets of live runs, unless it lies in /tmp; default a folder of the state"},
 		{config.SandboxVariable, "sandbox: auto, require or off; wins over the configuration, --sandbox wins over it"},
 		{config.BackendVariable, "backend: auto, overlay, reflink, copy or worktree, with the same order"},
 		{config.PassEnvVariable, "more variables for agents, as pass_env of [sandbox], separated by commas or spaces"},

@@ -58,7 +58,7 @@ type Client struct {
 // [*GoneError].
 func Dial(ctx context.Context, run *store.Run, getenv func(string) string) (*Client, error) {
 	var unsafe error
-	for _, dir := range Folders(getenv) {
+	for _, dir := range foldersOf(run, getenv) {
 		path, err := socket(dir, run)
 		if err == nil {
 			err = inspect(dir)

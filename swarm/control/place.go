@@ -18,20 +18,21 @@ import (
 	"strings"
 	"syscall"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/store"
 )
 
 // longest is below what sun_path holds on every system we know (104).
 const longest = 100
 
-// roomy is what a run-time folder must be shorter than for a socket of ours to
-// fit below it.
-const roomy = longest - len("/swarm/") - len("abcdef-01234567.sock")
+// room is what the longest name below a folder for sockets takes: that of the ask
+// socket of an attempt.
+const room = len("/abcdef-01234567.a1000000.100/s")
 
-// Check refuses a folder for sockets that a run could not use. It makes
+// Check refuses a folder for sockets that a run of a state could not use. It makes
 // nothing.
-func Check(getenv func(string) string) error {
-	dir := folder(getenv)
+func Check(state *store.State, getenv func(string) string) error {
+	dir := candidates(state, getenv)[0]
 	if err := inspect(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -48,31 +49,89 @@ func (e *PlaceError) Error() string {
 	return fmt.Sprintf("the folder for sockets %s %s", e.Dir, e.Reason)
 }
 
-// folder is where this process would make sockets: the user's run-time
-// folder, or one of our own in /tmp where there is none.
-func folder(getenv func(string) string) string {
-	runtime := getenv("XDG_RUNTIME_DIR")
-	if filepath.IsAbs(runtime) {
-		info, err := os.Lstat(runtime)
-		if err == nil && info.IsDir() && owner(info) == os.Getuid() && len(runtime) < roomy {
-			return filepath.Join(runtime, "swarm")
+// candidates are the folders in which this process may make the sockets of runs,
+// the best first: the user's run-time folder, one of the state, and one in /tmp.
+// Where nothing can be mounted, agents write to /tmp: a run-time folder there
+// comes after the state's.
+func candidates(state *store.State, getenv func(string) string) []string {
+	root := filepath.Dir(state.Dir)
+	var all []string
+	add := func(dir string) {
+		if len(dir)+room < longest && !slices.Contains(all, dir) {
+			all = append(all, dir)
 		}
 	}
-	return spare()
+	runtime := runtimeFolder(getenv)
+	if runtime != "" && !openTo(runtime, root) {
+		add(runtime)
+	}
+	add(filepath.Join(root, "sockets"))
+	if runtime != "" {
+		add(runtime)
+	}
+	add(spare())
+	return all
+}
+
+// runtimeFolder is ours in the user's run-time folder; empty: there is none.
+func runtimeFolder(getenv func(string) string) string {
+	runtime := getenv("XDG_RUNTIME_DIR")
+	if !filepath.IsAbs(runtime) {
+		return ""
+	}
+	if info, err := os.Lstat(runtime); err != nil || !info.IsDir() || owner(info) != os.Getuid() {
+		return ""
+	}
+	return filepath.Join(runtime, "swarm")
+}
+
+// openTo reports whether agents in a sandbox without mounts may write to a folder:
+// it lies in one that all programs write to, and the state does not.
+func openTo(dir, state string) bool {
+	for _, shared := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		shared = fspath.Real(shared)
+		_, in := fspath.Below(shared, fspath.Real(filepath.Dir(dir)))
+		if _, too := fspath.Below(shared, fspath.Real(state)); in && !too {
+			return true
+		}
+	}
+	return false
 }
 
 func spare() string { return "/tmp/swarm-" + strconv.Itoa(os.Getuid()) }
 
-// Folders are where the owner of a run may have made its socket: it can have
-// had another environment than we, as under cron or ssh.
+// Folders are where owners of runs may have made sockets outside of the state:
+// they can have had another environment than we, as under cron or ssh.
 func Folders(getenv func(string) string) []string {
-	all := []string{folder(getenv)}
-	for _, dir := range []string{filepath.Join("/run/user", strconv.Itoa(os.Getuid()), "swarm"), spare()} {
+	var all []string
+	for _, dir := range []string{runtimeFolder(getenv), filepath.Join("/run/user", strconv.Itoa(os.Getuid()), "swarm"), spare()} {
+		if dir != "" && !slices.Contains(all, dir) {
+			all = append(all, dir)
+		}
+	}
+	return all
+}
+
+// foldersOf are where the owner of a run may have made its socket.
+func foldersOf(run *store.Run, getenv func(string) string) []string {
+	all := candidates(run.State(), getenv)
+	for _, dir := range Folders(getenv) {
 		if !slices.Contains(all, dir) {
 			all = append(all, dir)
 		}
 	}
 	return all
+}
+
+// Folder is where the sockets of a run are that this process owns.
+func Folder(run *store.Run, getenv func(string) string) string {
+	all := candidates(run.State(), getenv)
+	for _, dir := range all {
+		if path, err := socket(dir, run); err == nil && inspect(dir) == nil && fspath.Exists(path) {
+			return dir
+		}
+	}
+	return all[0]
 }
 
 // prepare makes the folder where it is missing and accepts it only if nobody
@@ -115,7 +174,7 @@ func owner(info fs.FileInfo) int {
 // folder that agents do not see. The path of a socket in it, of one letter, is
 // short enough.
 func AskFolder(run *store.Run, attempt string, getenv func(string) string) (string, error) {
-	dir := folder(getenv)
+	dir := Folder(run, getenv)
 	if err := prepare(dir); err != nil {
 		return "", err
 	}
@@ -125,10 +184,7 @@ func AskFolder(run *store.Run, attempt string, getenv func(string) string) (stri
 	}
 	own := strings.TrimSuffix(socket, ".sock") + "." + attempt
 	if len(own)+len("/s") >= longest {
-		own = filepath.Join(spare(), filepath.Base(own))
-		if err := prepare(spare()); err != nil {
-			return "", err
-		}
+		return "", &PlaceError{Dir: dir, Reason: "has too long a name for the socket of attempt " + attempt + "; set XDG_RUNTIME_DIR to a shorter one"}
 	}
 	// The folder of an owner that died is in the way.
 	if err := os.RemoveAll(own); err != nil {
@@ -141,7 +197,7 @@ func AskFolder(run *store.Run, attempt string, getenv func(string) string) (stri
 // owns the run.
 func Clear(run *store.Run, getenv func(string) string) error {
 	var all error
-	for _, dir := range Folders(getenv) {
+	for _, dir := range foldersOf(run, getenv) {
 		socket, err := socket(dir, run)
 		if err != nil || inspect(dir) != nil {
 			continue

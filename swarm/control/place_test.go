@@ -2,9 +2,11 @@ package control
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"agentswarm/swarm/event"
@@ -27,16 +29,67 @@ func TestFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// The state is in /tmp, too, so that all of /tmp is closed to agents without mounts.
+	state := &store.State{Dir: filepath.Join(dir, "state", "repo")}
+	own := filepath.Join(dir, "state", "sockets")
 	for give, want := range map[string]string{
-		dir: filepath.Join(dir, "swarm"), "": spare(), "relative": spare(),
-		link: spare(), file: spare(), foreign: spare(), filepath.Join(dir, "none"): spare(),
+		dir: filepath.Join(dir, "swarm"), "": own, "relative": own,
+		link: own, file: own, foreign: own, filepath.Join(dir, "none"): own,
 	} {
-		if got := folder(in(give)); got != want {
-			t.Errorf("folder(%q) = %s, want %s", give, got, want)
+		if got := candidates(state, in(give)); got[0] != want || got[len(got)-1] != spare() {
+			t.Errorf("candidates(%q) = %q, want %s and %s", give, got, want, spare())
 		}
 	}
 	if all := Folders(in(dir)); all[0] != filepath.Join(dir, "swarm") || all[len(all)-1] != spare() {
 		t.Errorf("folders = %v", all)
+	}
+}
+
+// TestFolderOpenToAgents: agents without mounts write to /tmp. A run-time folder
+// there is not used while the state has room for sockets elsewhere.
+func TestFolderOpenToAgents(t *testing.T) {
+	t.Parallel()
+	runtime := short(t)
+	long := filepath.Join("/elsewhere", strings.Repeat("x", longest))
+	for state, want := range map[string]string{
+		"/elsewhere/state":                  "/elsewhere/state/sockets",
+		filepath.Join(runtime, "state"):     filepath.Join(runtime, "swarm"),
+		long:                                filepath.Join(runtime, "swarm"),
+		filepath.Join(os.TempDir(), "else"): filepath.Join(runtime, "swarm"),
+	} {
+		if got := candidates(&store.State{Dir: filepath.Join(state, "repo")}, in(runtime))[0]; got != want {
+			t.Errorf("with the state in %s, sockets go to %s, want %s", state, got, want)
+		}
+	}
+}
+
+// TestListenElsewhere: where the file system of the state has no sockets, the next
+// folder is used, also for the sockets of attempts and by who looks for them.
+func TestListenElsewhere(t *testing.T) {
+	t.Parallel()
+	o, runtime := owned(t), short(t)
+	first, second := filepath.Join(runtime, "no"), filepath.Join(runtime, "swarm")
+	refuse := func(path string) (*net.UnixListener, error) {
+		if filepath.Dir(path) == first {
+			return nil, syscall.EOPNOTSUPP
+		}
+		return listen(path)
+	}
+	path, l, err := listenIn([]string{first, second}, o.Run, refuse)
+	if err != nil || filepath.Dir(path) != second {
+		t.Fatalf("listenIn = %s, %v", path, err)
+	}
+	defer l.Close()
+	if got := Folder(o.Run, in(runtime)); got != second {
+		t.Errorf("Folder = %s, want %s", got, second)
+	}
+	if _, _, err := listenIn([]string{first}, o.Run, refuse); !errors.Is(err, syscall.EOPNOTSUPP) {
+		t.Errorf("listenIn of no folder with sockets = %v", err)
+	}
+	// Best would be the run-time folder: what is there decides.
+	state := filepath.Join(filepath.Dir(o.Run.State().Dir), "sockets")
+	if all := candidates(o.Run.State(), in(runtime)); all[0] != second || len(all) > 1 && all[1] != state && all[1] != spare() {
+		t.Errorf("candidates = %q", all)
 	}
 }
 
@@ -82,8 +135,8 @@ func TestUnsafePlaces(t *testing.T) {
 	if err := errors.Join(os.Mkdir(long, 0o700), os.Mkdir(filepath.Join(open, "swarm"), 0o700), os.Chmod(filepath.Join(open, "swarm"), 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	if got := folder(in(long)); got != spare() {
-		t.Errorf("sockets go to %s where %s has no room for their names", got, long)
+	if got := candidates(o.Run.State(), in(long))[0]; strings.HasPrefix(got, long) {
+		t.Errorf("sockets go to %s, which has no room for their names", got)
 	}
 	for _, runtime := range []string{open} {
 		_, err := Listen(t.Context(), o, &target{}, in(runtime))
@@ -93,7 +146,7 @@ func TestUnsafePlaces(t *testing.T) {
 		if _, err = Dial(t.Context(), o.Run, in(runtime)); err == nil || isGone(err) {
 			t.Errorf("Dial in %s = %v", runtime, err)
 		}
-		if _, ok := errors.AsType[*PlaceError](Check(in(runtime))); !ok {
+		if _, ok := errors.AsType[*PlaceError](Check(o.Run.State(), in(runtime))); !ok {
 			t.Errorf("Check of %s found nothing", runtime)
 		}
 	}
@@ -166,7 +219,7 @@ func TestRoom(t *testing.T) {
 		if err := os.Mkdir(runtime, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := socket(folder(in(runtime)), o.Run); err != nil {
+		if path, err := socket(candidates(o.Run.State(), in(runtime))[0], o.Run); err != nil || len(path)+len(".a1000000.100/s")-len(".sock") >= longest {
 			t.Errorf("a folder of %d bytes: %v", n, err)
 		}
 	}

@@ -71,22 +71,11 @@ func (s *Server) begin(ctx context.Context) {
 	s.work.Go(func() { s.accept(ctx) })
 }
 
-// open makes the socket.
+// open makes the socket, in the first folder that can hold one.
 func open(o *store.Owner, target Target, getenv func(string) string) (*Server, error) {
-	dir := folder(getenv)
-	path, err := socket(dir, o.Run)
+	path, l, err := listenIn(candidates(o.Run.State(), getenv), o.Run, listen)
 	if err != nil {
 		return nil, err
-	}
-	if err := prepare(dir); err != nil {
-		return nil, err
-	}
-	if err := clearStale(path); err != nil {
-		return nil, err
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		return nil, fmt.Errorf("open control socket: %w", err)
 	}
 	l.SetUnlinkOnClose(false)
 	s := &Server{
@@ -101,6 +90,32 @@ func open(o *store.Owner, target Target, getenv func(string) string) (*Server, e
 		return nil, errors.Join(fmt.Errorf("open control socket: %w", err), l.Close())
 	}
 	return s, nil
+}
+
+// listenIn makes the socket of a run in the first folder whose file system has
+// sockets. Those of folders that a virtual machine shares often have none.
+func listenIn(dirs []string, run *store.Run, listen func(path string) (*net.UnixListener, error)) (path string, l *net.UnixListener, err error) {
+	var failed error
+	for _, dir := range dirs {
+		if path, err = socket(dir, run); err != nil {
+			return "", nil, err
+		}
+		if err := prepare(dir); err != nil {
+			return "", nil, err
+		}
+		if err := clearStale(path); err != nil {
+			return "", nil, err
+		}
+		if l, err = listen(path); err == nil {
+			return path, l, nil
+		}
+		failed = errors.Join(failed, fmt.Errorf("open control socket: %w", err))
+	}
+	return "", nil, failed
+}
+
+func listen(path string) (*net.UnixListener, error) {
+	return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 }
 
 // clearStale removes the socket of an owner that died: the caller owns the

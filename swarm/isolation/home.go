@@ -20,6 +20,7 @@ type ownHome struct {
 	setup   string // where it kept the writes of the setup, as layers; empty: it did not
 	home    string // HOME, where it is at a path of its own; empty: it is not
 	tmp     string // TMPDIR; empty: the caller's
+	plain   string // the folder of configuration without credentials; empty: there is none
 	written string // where the writes of this step alone to HOME are kept; empty: nowhere
 	env     []string
 	read    []string // more folders that may be read
@@ -44,10 +45,33 @@ func (e *Executor) ownHome(r engine.WallsRequest) (ownHome, error) {
 	case e.Rung == box.Landlock:
 		return e.fencedHome(r)
 	case e.Rung.Overlay():
-		return layeredHome(r)
+		own, err := layeredHome(r)
+		if err != nil {
+			return own, err
+		}
+		return e.withHome(own)
 	default:
-		return stagedHome(r)
+		own, err := stagedHome(r)
+		if err != nil {
+			return own, err
+		}
+		return e.withHome(own)
 	}
+}
+
+// withHome leads programs to a HOME where the user has none that they could write to.
+// Otherwise it copies the configuration of tools without credentials.
+func (e *Executor) withHome(own ownHome) (ownHome, error) {
+	home := e.Project.Getenv("HOME")
+	if dir := box.OwnHome(home); dir != "" {
+		own.env = append(own.env, "HOME="+dir)
+		return own, nil
+	}
+	own.plain = filepath.Join(own.private, "plain")
+	if fspath.Exists(own.plain) { // of an earlier step, which may still run
+		return own, nil
+	}
+	return own, privatehome.WritePlain(fspath.Real(home), own.plain)
 }
 
 // SetupLayers and checkLayers are folders in an attempt's private folder where overlays can be
@@ -84,7 +108,7 @@ func layeredHome(r engine.WallsRequest) (ownHome, error) {
 func stagedHome(r engine.WallsRequest) (ownHome, error) {
 	_, err := enterStage(r.Step, privatehome.Stages{
 		Dir: r.Private, Own: func(name string) bool {
-			return name == "tmp" || name == "var-tmp" || strings.HasPrefix(name, "cache-")
+			return name == "home" || name == "tmp" || name == "var-tmp" || strings.HasPrefix(name, "cache-")
 		},
 	})
 	return ownHome{private: r.Private, tmp: "/tmp"}, err

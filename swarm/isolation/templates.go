@@ -88,16 +88,18 @@ func (e *Executor) homeTemplate(step engine.Step, private string) (*privatehome.
 
 func (e *Executor) prepareHome(caches string, over *privatehome.Template) (*privatehome.Template, error) {
 	live := e.writesToHome()
+	var unseen []string
 	hidden := []string{filepath.Dir(e.Project.State.Dir)}
 	if !live {
 		hidden = append(hidden, Surroundings(e.Project).Closed...)
 		for _, path := range e.Settings.Hide {
-			hidden = append(hidden, expandHome(path, e.Project.Getenv("HOME")))
+			unseen = append(unseen, expandHome(path, e.Project.Getenv("HOME")))
 		}
+		hidden = append(hidden, unseen...)
 	}
 	rules := environ.Rules{Pass: e.Settings.PassEnv}
 	return privatehome.Prepare(privatehome.Request{
-		Home: e.Project.Getenv("HOME"), Hidden: hidden, Shared: caches, Over: over, Live: live,
+		Home: e.Project.Getenv("HOME"), Hidden: hidden, Unseen: unseen, Shared: caches, Over: over, Live: live,
 		Getenv: e.Project.Getenv, Step: e.Step, Caches: box.CacheVariables(),
 		// Others, such as XDG_CONFIG_HOME, are read and not passed.
 		Passes: func(name, value string) bool { return !environ.Plain(name) || rules.Passes(name, value) },

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/privatehome"
 	"agentswarm/worktree"
 )
 
@@ -27,8 +29,9 @@ func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	w, err := box.Compose(e.Rung, e.Settings.Off(), box.Place{
 		Pieces: append(e.pieces(r), e.piecesOf(own, r)...), State: filepath.Dir(e.Project.State.Dir), Home: e.Project.Getenv("HOME"),
 		Private: own.private, Warm: e.Warm, Setup: own.setup, Sockets: control.Folders(e.Project.Getenv), Getenv: e.Project.Getenv,
+		Plain: own.plain, PlainFiles: privatehome.PlainFiles(own.plain),
 		Hide: slices.Concat(e.Settings.Hide, own.hide), Write: slices.Concat(e.Settings.Write, own.write), View: box.ViewIn(e.Why),
-		Closed:   []string{e.Project.Root(), e.Project.Repo.CommonDir},
+		Closed:   []string{e.Project.Root(), e.Project.Repo.CommonDir, control.Folder(e.Run, e.Project.Getenv)},
 		Programs: slices.Concat(filepath.SplitList(e.Project.Getenv("PATH")), r.Programs, e.Project.Repo.Borrowed()),
 	})
 	if err != nil {
@@ -49,9 +52,9 @@ func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
 
 // telling replaces paths of a sandbox in texts for people.
 func (e *Executor) telling(w box.Walls, own ownHome, around engine.Enclosure, r engine.WallsRequest) box.Telling {
-	home, err := filepath.EvalSymlinks(e.Project.Getenv("HOME"))
-	if err != nil {
-		home = ""
+	home := box.OwnHome(e.Project.Getenv("HOME"))
+	if home == "" {
+		home = fspath.Real(e.Project.Getenv("HOME"))
 	}
 	t := box.Telling{Walls: w, Home: home}
 	if r.Workspace.At != "" || w.Rung != box.None {

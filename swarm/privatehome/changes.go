@@ -33,7 +33,7 @@ func (t *Template) look() shown {
 	if t.home == "" {
 		return shown{}
 	}
-	s := &scan{home: t.home, hidden: t.hidden, live: t.live}
+	s := &scan{home: t.home, hidden: t.hidden, unseen: t.unseen, live: t.live, moved: t.movedFolders()}
 	s.walk()
 	return shown{entries: s.entries, cargo: t.cargoEntries(), goEnv: t.readGoEnv()}
 }

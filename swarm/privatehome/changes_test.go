@@ -111,9 +111,8 @@ func TestVariables(t *testing.T) {
 	u.write(".rustup/x", "x")
 	u.write(".m2/repository/x", "x")
 	u.write("elsewhere/caches/modules-2/x", "x")
-	template := u.live()
 	set := map[string]bool{}
-	for _, kv := range template.Environ(u.path("private")) {
+	for _, kv := range slices.Concat(u.live().Environ(u.path("private")), u.prepare().Environ(u.path("private")), u.prepare().Environ(u.path("with a blank"))) {
 		name, _, _ := strings.Cut(kv, "=")
 		set[name] = true
 		if !slices.Contains(Variables(), name) {

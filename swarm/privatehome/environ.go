@@ -16,7 +16,8 @@ func Variables() []string {
 		"npm_config_cache", "NPM_CONFIG_CACHE", "npm_config_userconfig", "npm_config_store_dir", "npm_config_package_import_method",
 		"YARN_CACHE_FOLDER", "YARN_GLOBAL_FOLDER", "PIP_CACHE_DIR", "UV_CACHE_DIR", "UV_LINK_MODE",
 		"CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME", "GRADLE_RO_DEP_CACHE",
-		"MAVEN_OPTS", "MAVEN_ARGS", "SBT_OPTS",
+		"MAVEN_OPTS", "MAVEN_ARGS", "SBT_OPTS", "JAVA_TOOL_OPTIONS",
+		"UV_TOOL_DIR", "UV_PYTHON_INSTALL_DIR", "PIPX_HOME", "XDG_BIN_HOME", "UV_TOOL_BIN_DIR", "PIPX_BIN_DIR",
 	}
 }
 
@@ -63,7 +64,7 @@ func (t *Template) Environ(home string) []string {
 	set("UV_LINK_MODE", "copy")
 	set("CARGO_HOME", filepath.Join(home, ".cargo"))
 	set("GRADLE_USER_HOME", filepath.Join(home, ".gradle"))
-	env = slices.Concat(env, t.jvmEnviron(home), t.namedEnviron(home))
+	env = slices.Concat(env, t.toolEnviron(home), t.jvmEnviron(home), t.namedEnviron(home))
 	if t.home == "" {
 		return env
 	}
@@ -76,26 +77,74 @@ func (t *Template) Environ(home string) []string {
 	if dir := filepath.Join(gradle, "caches"); t.getenv("GRADLE_RO_DEP_CACHE") == "" && isDir(filepath.Join(dir, "modules-2")) {
 		set("GRADLE_RO_DEP_CACHE", dir)
 	}
-	// A tail is read after the local repository (Maven 3.9.1), which starts with a
-	// part of the user's. Older ones do not look at MAVEN_ARGS.
-	if dir := t.mavenRepository(); isDir(dir) && !blank(dir) {
-		set("MAVEN_ARGS", strings.TrimSpace(t.getenv("MAVEN_ARGS")+" -Dmaven.repo.local.tail="+dir))
+	return env
+}
+
+// toolEnviron leads tools to folders of a private HOME where the user has theirs
+// elsewhere.
+func (t *Template) toolEnviron(home string) (env []string) {
+	if t.live {
+		return nil // They are the user's.
 	}
+	set := func(variable, usual string) {
+		if t.getenv(variable) != "" {
+			env = append(env, variable+"="+filepath.Join(home, usual))
+		}
+	}
+	for variable, usual := range toolFolders() {
+		if usual != ".gradle" { // It is set anyway.
+			set(variable, usual)
+		}
+	}
+	for _, variable := range binFolders() {
+		set(variable, ".local/bin")
+	}
+	slices.Sort(env)
 	return env
 }
 
 // jvmEnviron leads Maven and sbt to a private HOME. The JVM takes HOME from the
-// system's list of users and not from the variable. Both split these variables
-// at blanks and have no quotes.
+// system's list of users and not from the variable.
+//
+// Maven and sbt split their variables at blanks and have no quotes. For a path with
+// a blank there is the variable of the JVM. It is the second choice: each program
+// says on its standard error that it has read that.
 func (t *Template) jvmEnviron(home string) (env []string) {
-	if blank(home) || blank(t.shared) {
-		return nil
+	add := func(name string, options ...string) {
+		if options = slices.DeleteFunc(options, func(o string) bool { return o == "" }); len(options) > 0 {
+			env = append(env, name+"="+strings.TrimSpace(t.getenv(name)+" "+strings.Join(options, " ")))
+		}
 	}
-	for name, more := range map[string]string{"MAVEN_OPTS": " -Dmaven.repo.local=" + filepath.Join(t.shared, maven), "SBT_OPTS": ""} {
-		env = append(env, name+"="+strings.TrimSpace(t.getenv(name)+" -Duser.home="+home+more))
+	userHome, local := "-Duser.home="+home, "-Dmaven.repo.local="+filepath.Join(t.shared, maven)
+	// A tail is read after the local repository (Maven 3.9.1), which starts with a
+	// part of the user's. Older ones do not look at it.
+	tail := ""
+	if dir := t.mavenRepository(); t.home != "" && isDir(dir) {
+		tail = "-Dmaven.repo.local.tail=" + dir
 	}
-	slices.Sort(env)
+	switch {
+	case blank(home) || blank(t.shared):
+		add("JAVA_TOOL_OPTIONS", quoted(userHome), quoted(local), quoted(tail))
+	case blank(tail):
+		add("MAVEN_OPTS", userHome, local)
+		add("SBT_OPTS", userHome)
+	default:
+		add("MAVEN_OPTS", userHome, local)
+		add("SBT_OPTS", userHome)
+		add("MAVEN_ARGS", tail)
+	}
 	return env
+}
+
+// quoted is an option in quotes of JAVA_TOOL_OPTIONS, which have no escapes; empty
+// where it cannot be.
+func quoted(option string) string {
+	for _, quote := range []string{"'", `"`} {
+		if option != "" && !strings.Contains(option, quote) {
+			return quote + option + quote
+		}
+	}
+	return ""
 }
 
 func blank(path string) bool { return strings.ContainsAny(path, " \t\n") }

@@ -1,6 +1,7 @@
 package privatehome
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,10 +15,10 @@ const namedCaches = "named"
 // ruled are the variables for which the package has rules of their own. Rustup's
 // programs are read at the user's path.
 func ruled() []string {
-	return []string{
+	return slices.Concat([]string{
 		"XDG_CACHE_HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "npm_config_cache", "NPM_CONFIG_CACHE", "YARN_CACHE_FOLDER",
-		"PIP_CACHE_DIR", "UV_CACHE_DIR", "CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME",
-	}
+		"PIP_CACHE_DIR", "UV_CACHE_DIR", "CARGO_HOME", "RUSTUP_HOME",
+	}, slices.Collect(maps.Keys(toolFolders())), binFolders())
 }
 
 // namedVariables returns the variables of [Request.Caches] that the user set to
@@ -60,7 +61,11 @@ func (t *Template) namedEnviron(home string) (env []string) {
 func (t *Template) namedSeeds() (all []cache) {
 	shared, _ := t.namedVariables()
 	for _, name := range shared {
-		all = append(all, cache{from: t.getenv(name), to: filepath.Join(namedCaches, name), copies: small})
+		c := cache{from: t.getenv(name), to: filepath.Join(namedCaches, name), copies: small}
+		if name == "PNPM_HOME" { // The store in it is a cache of its own.
+			c.only = func(path string) bool { return !below("store", path) }
+		}
+		all = append(all, c)
 	}
 	return all
 }

@@ -15,6 +15,9 @@ func plainKeys() map[string]bool {
 		"ignore-scripts", "legacy-peer-deps", "loglevel", "maxsockets", "offline", "package-lock", "prefer-offline",
 		"progress", "save", "save-exact", "save-prefix", "strict-peer-deps", "strict-ssl", "update-notifier",
 		"https-proxy", "proxy", "noproxy",
+		// Of pnpm (pnpm.io/npmrc).
+		"store-dir", "cache-dir", "state-dir", "global-dir", "global-bin-dir", "node-linker", "package-import-method",
+		"shamefully-hoist", "auto-install-peers", "strict-peer-dependencies",
 	} {
 		all[key] = true
 	}

@@ -31,6 +31,9 @@ type Request struct {
 	// Hidden are absolute paths that no private HOME shows, with everything
 	// below them: secrets, state, sockets.
 	Hidden []string
+	// Unseen are those of Hidden of which not even a copy without credentials is
+	// shown.
+	Unseen []string
 	// Shared is a folder of the run, which need not exist yet. All programs with
 	// a private HOME write to it.
 	Shared string // required
@@ -74,6 +77,7 @@ type Template struct {
 	step   func(name string) error
 	named  []string // Request.Caches
 	hidden hidden
+	unseen hidden
 	live   bool
 
 	mu    sync.RWMutex
@@ -93,6 +97,7 @@ func Prepare(r Request) (*Template, error) {
 		return nil, fmt.Errorf("make the shared caches: %w", err)
 	}
 	t.hidden = newHidden(append([]string{r.Shared}, r.Hidden...))
+	t.unseen = newHidden(r.Unseen)
 	t.shown = t.look()
 	if err := errors.Join(t.seed(), t.makeNamed(), t.shareCargo()); err != nil {
 		return nil, fmt.Errorf("fill the shared caches: %w", err)

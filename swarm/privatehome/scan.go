@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -37,42 +38,131 @@ func emptied() []string {
 // much to look through.
 func linked() []string {
 	return []string{
-		".rustup", ".pyenv", ".nvm", ".sdkman", ".asdf", ".rbenv", ".local/lib", ".local/pipx", ".local/share/mise",
-		".local/share/uv", ".vscode-server", "go/src",
+		".rustup", ".pyenv", ".nvm", ".sdkman", ".asdf", ".rbenv", ".local/lib", ".local/pipx/shared", ".local/pipx/py",
+		".local/share/pipx/shared", ".local/share/pipx/py", ".local/share/mise", ".vscode-server", "go/src",
 	}
 }
+
+// shelves are folders to which tools add a folder for each thing that they install.
+// They are real, and the folders in them are links.
+func shelves() []string {
+	return []string{
+		".local/share/uv/tools", ".local/share/uv/python", ".local/pipx/venvs", ".local/share/pipx/venvs", ".gradle/jdks",
+	}
+}
+
+// movedFolders are folders of HOME that the user has elsewhere, by a variable.
+func (t *Template) movedFolders() map[string]string {
+	all := map[string]string{}
+	for variable, usual := range toolFolders() {
+		dir := t.getenv(variable)
+		if t.live && usual != ".gradle" || !filepath.IsAbs(dir) || filepath.Clean(dir) == filepath.Join(t.home, usual) {
+			continue
+		}
+		all[usual] = filepath.Clean(dir)
+	}
+	return all
+}
+
+// toolFolders are variables of folders with tools, and where tools look for these
+// below HOME without them.
+func toolFolders() map[string]string {
+	return map[string]string{
+		"GRADLE_USER_HOME": ".gradle", "UV_TOOL_DIR": ".local/share/uv/tools", "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python",
+		"PIPX_HOME": ".local/share/pipx",
+	}
+}
+
+// binFolders are variables of the folder that tools put programs in.
+func binFolders() []string { return []string{"XDG_BIN_HOME", "UV_TOOL_BIN_DIR", "PIPX_BIN_DIR"} }
 
 // scan finds the entries of a private HOME, the shallow ones first.
 type scan struct {
 	home    string
 	hidden  hidden
-	live    bool // see Request
+	unseen  hidden            // see Request
+	live    bool              // see Request
+	moved   map[string]string // folders that are shown in the place of some of HOME
 	entries []entry
 	copied  int64
 }
 
 // walk goes through HOME in breadth, so that the limits cut off what is deep.
 func (s *scan) walk() {
-	queue := []string{"."}
+	s.walkFrom(".")
+	for _, usual := range slices.Sorted(maps.Keys(s.moved)) {
+		if s.enter(usual) {
+			s.walkFrom(usual)
+		}
+	}
+}
+
+func (s *scan) walkFrom(top string) {
+	queue := []string{top}
 	for len(queue) > 0 {
 		dir := queue[0]
 		queue = queue[1:]
-		names, err := readNames(filepath.Join(s.home, dir), 10*maxFolder)
+		names, err := readNames(s.path(dir), 10*maxFolder)
 		if err != nil {
 			continue // Nor could an agent read it.
 		}
 		for _, name := range names {
-			if s.look(path.Join(dir, name)) {
-				queue = append(queue, path.Join(dir, name))
+			rel := path.Join(dir, name)
+			if _, elsewhere := s.moved[rel]; elsewhere {
+				continue
+			}
+			if s.look(rel) {
+				queue = append(queue, rel)
 			}
 		}
 	}
 }
 
+// enter adds a moved folder, and those above it that are not there. It returns false
+// where it cannot be shown: a link above it would lead to the user's.
+func (s *scan) enter(usual string) bool {
+	dir := s.moved[usual]
+	if s.hidden.covers(dir) || !isDir(dir) {
+		return false
+	}
+	for i, c := range usual + "/" {
+		if c != '/' {
+			continue
+		}
+		at := slices.IndexFunc(s.entries, func(e entry) bool { return e.path == usual[:i] })
+		if at >= 0 && s.entries[at].kind != folder {
+			return false
+		}
+		if at < 0 {
+			s.add(entry{path: usual[:i], kind: folder, mode: 0o700})
+		}
+	}
+	return true
+}
+
+// place is the user's folder that a path of HOME lies in, and the path in it.
+func (s *scan) place(rel string) (dir, inside string) {
+	for usual, dir := range s.moved {
+		if rest, ok := strings.CutPrefix(rel, usual+"/"); ok {
+			return dir, rest
+		}
+		if rel == usual {
+			return dir, "."
+		}
+	}
+	return s.home, rel
+}
+
+// path is where the user has a path of HOME.
+func (s *scan) path(rel string) string {
+	dir, inside := s.place(rel)
+	return filepath.Join(dir, inside)
+}
+
 // look decides how one path of HOME is shown. It returns true for a folder
 // whose entries are to be looked at.
 func (s *scan) look(rel string) (enter bool) {
-	at := filepath.Join(s.home, rel)
+	at := s.path(rel)
 	if s.hidden.covers(at) {
 		s.filtered(rel, at)
 		return false
@@ -113,7 +203,8 @@ func (s *scan) file(rel, at string, info fs.FileInfo) {
 		s.add(entry{path: rel, kind: link, from: at})
 		return
 	}
-	text, info, err := readWithin(s.home, rel, limit)
+	dir, inside := s.place(rel)
+	text, info, err := readWithin(dir, inside, limit)
 	if err != nil {
 		return // Nor could an agent read it, or it has gone since it was found.
 	}
@@ -133,10 +224,15 @@ func (s *scan) folder(rel, at string, info fs.FileInfo) (enter bool) {
 	case slices.Contains(emptied(), rel):
 		s.add(real)
 		return false
+	case slices.Contains(shelves(), path.Dir(rel)):
+		if !s.hidden.touches(at) {
+			s.add(entry{path: rel, kind: link, from: at})
+		}
+		return false
 	case s.hidden.touches(at):
 		s.add(real)
 		return true
-	case standard(rel), gradleLocks(rel):
+	case standard(rel), gradleLocks(rel), shelved(rel):
 		s.add(real)
 		return true
 	case slices.Contains(linked(), rel), below(".gradle/wrapper", rel),
@@ -158,6 +254,11 @@ func standard(rel string) bool {
 	return slices.ContainsFunc(standardFolders(), func(name string) bool { return below(rel, name) })
 }
 
+// shelved reports whether a folder is a shelf or holds one.
+func shelved(rel string) bool {
+	return slices.ContainsFunc(shelves(), func(name string) bool { return below(rel, name) })
+}
+
 // gradleLocks reports whether a folder may hold the lock of a distribution of
 // Gradle, or leads to one. Its wrapper opens the lock to write at each start: the
 // file lies in wrapper/dists/NAME/HASH, beside the distribution.
@@ -168,21 +269,23 @@ func gradleLocks(rel string) bool {
 
 func (s *scan) add(e entry) { s.entries = append(s.entries, e) }
 
-// filtered shows what is no secret of some files that are hidden because they
-// may hold one.
+// filtered shows what is no credential of files that are hidden because they may
+// hold one.
 func (s *scan) filtered(rel, at string) {
-	if rel != ".npmrc" {
+	form, some := plainForms()[rel]
+	if !some || s.unseen.covers(at) {
 		return
 	}
 	// One that leads elsewhere may be anything.
 	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
 		return
 	}
-	text, _, err := readWithin(s.home, rel, maxFile)
+	dir, inside := s.place(rel)
+	text, _, err := readWithin(dir, inside, maxFile)
 	if err != nil {
 		return
 	}
-	s.add(entry{path: rel, kind: written, text: plainNpmrc(text)})
+	s.add(entry{path: rel, kind: written, text: form(text)})
 }
 
 // crowded reports whether a folder holds more than is shown one by one.

@@ -80,8 +80,8 @@ func (t *Template) usersCaches() []cache {
 		{from: filepath.Join(npm, "_cacache"), to: npmCache + "/_cacache", copies: func(path string, _ int64) bool {
 			return strings.HasPrefix(path, "index-")
 		}},
-		{from: filepath.Join(t.home, ".local/share/pnpm/store"), to: pnpmStore, copies: small},
-		{from: cmp.Or(t.getenv("YARN_CACHE_FOLDER"), filepath.Join(dirs, "yarn")), to: yarnCache, whole: below2, copies: small},
+		{from: t.pnpmStore(), to: pnpmStore, copies: small},
+		{from: t.yarnCache(os.Geteuid() == 0), to: yarnCache, whole: below2, copies: small},
 		{from: filepath.Join(t.users("YARN_GLOBAL_FOLDER", ".yarn/berry"), "cache"), to: yarnBerry + "/cache", copies: never},
 		{from: cmp.Or(t.getenv("PIP_CACHE_DIR"), filepath.Join(dirs, "pip")), to: pipCache, copies: never},
 		{from: cmp.Or(t.getenv("UV_CACHE_DIR"), filepath.Join(dirs, "uv")), to: uvCache, whole: unpacked, copies: small},
@@ -90,6 +90,31 @@ func (t *Template) usersCaches() []cache {
 		{from: filepath.Join(cargo, "registry", "cache"), to: cargoHome + "/registry/cache", copies: never},
 		{from: filepath.Join(cargo, "registry", "src"), to: cargoHome + "/registry/src", whole: below2, copies: small},
 	}
+}
+
+// pnpmStore is the user's store of pnpm (pnpm.io/settings#storedir).
+func (t *Template) pnpmStore() string {
+	if dir := t.getenv("npm_config_store_dir"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if dir := t.getenv("PNPM_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "store")
+	}
+	return filepath.Join(t.users("XDG_DATA_HOME", ".local/share"), "pnpm", "store")
+}
+
+// yarnCache is the user's cache of Yarn 1, which is not below HOME for root.
+func (t *Template) yarnCache(root bool) string {
+	if dir := t.getenv("YARN_CACHE_FOLDER"); dir != "" {
+		return dir
+	}
+	if dir := yarnCacheFolder(yarnConfigOf(os.DirFS(t.home))); filepath.IsAbs(dir) {
+		return dir
+	}
+	if root && !filepath.IsAbs(t.getenv("XDG_CACHE_HOME")) {
+		return "/usr/local/share/.cache/yarn"
+	}
+	return filepath.Join(t.users("XDG_CACHE_HOME", ".cache"), "yarn")
 }
 
 // below2 tells of the folders two levels below a cache, and of deeper ones: a

@@ -135,8 +135,8 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// TestMaven: agents share a local repository that starts with the user's. In a
-// folder with a blank, variables that are split at blanks are not set.
+// TestMaven: agents share a local repository that starts with the user's. For a
+// folder with a blank, the JVM's own variable has the options in quotes.
 func TestMaven(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -154,10 +154,19 @@ func TestMaven(t *testing.T) {
 	if after := u.state(); after != before {
 		t.Errorf("the user's HOME is\n%s\nwas\n%s", after, before)
 	}
-	for _, name := range []string{"MAVEN_OPTS", "SBT_OPTS"} {
-		if got := variable(t, template.Environ("/p q"), name); got != "" {
-			t.Errorf("%s = %q for a HOME with a blank", name, got)
+	u.env["JAVA_TOOL_OPTIONS"] = "-Da=b"
+	env := template.Environ("/it's p")
+	for name, want := range map[string]string{
+		"MAVEN_OPTS": "", "SBT_OPTS": "", "MAVEN_ARGS": "",
+		"JAVA_TOOL_OPTIONS": "-Da=b \"-Duser.home=/it's p\" '-Dmaven.repo.local=" + u.path("shared/maven") +
+			"' '-Dmaven.repo.local.tail=" + u.path("home/.m2/repository") + "'",
+	} {
+		if got := variable(t, env, name); got != want {
+			t.Errorf("%s = %q for a HOME with a blank, want %q", name, got, want)
 		}
+	}
+	if got := variable(t, template.Environ("/p"), "JAVA_TOOL_OPTIONS"); got != "" {
+		t.Errorf("JAVA_TOOL_OPTIONS = %q for a HOME without a blank", got)
 	}
 }
 
@@ -288,8 +297,8 @@ func TestYarn(t *testing.T) {
 	t.Parallel()
 	for _, linked := range []bool{false, true} {
 		u := newUser(t)
-		u.write(".cache/yarn/v6/npm-a-1.0.0-hash/package.json", "{}")
-		u.write(".yarnrc", "registry \"https://npm.example.org\"\ncache-folder \"/elsewhere\"\nprefer-offline true")
+		u.write("yarn cache/v6/npm-a-1.0.0-hash/package.json", "{}")
+		u.write(".yarnrc", "registry \"https://npm.example.org\"\ncache-folder \""+u.path("home/yarn cache")+"\"\nprefer-offline true")
 		if linked {
 			u.must(os.MkdirAll(u.path("home/.dotfiles"), 0o755), os.Rename(u.path("home/.yarnrc"), u.path("dotfiles")),
 				os.Symlink(u.path("dotfiles"), u.path("home/.yarnrc")))
@@ -318,6 +327,171 @@ func TestYarn(t *testing.T) {
 		if got := variable(t, template.Environ(home), "YARN_CACHE_FOLDER"); got != u.path("shared/yarn") {
 			t.Errorf("YARN_CACHE_FOLDER = %q where the user has one", got)
 		}
+	}
+}
+
+// TestYarnCache is the folder of Yarn 1 by user, variables and configuration.
+func TestYarnCache(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	home := u.path("home")
+	for _, tc := range []struct {
+		env    map[string]string
+		config string
+		root   bool
+		want   string
+	}{
+		{want: home + "/.cache/yarn"},
+		{root: true, want: "/usr/local/share/.cache/yarn"},
+		{root: true, env: map[string]string{"XDG_CACHE_HOME": "/x"}, want: "/x/yarn"},
+		{root: true, config: "cache-folder /c", want: "/c"},
+		{config: "cache-folder ./c", want: home + "/.cache/yarn"},
+		{root: true, config: "cache-folder /c", env: map[string]string{"YARN_CACHE_FOLDER": "/v"}, want: "/v"},
+	} {
+		u.write(".yarnrc", tc.config)
+		template := &Template{home: home, getenv: func(name string) string { return tc.env[name] }}
+		if got := template.yarnCache(tc.root); got != tc.want {
+			t.Errorf("the cache of Yarn for %+v is %s", tc, got)
+		}
+	}
+}
+
+// TestPnpmStore: agents find the user's packages where pnpm keeps them.
+func TestPnpmStore(t *testing.T) {
+	t.Parallel()
+	for variable, tc := range map[string]struct{ value, store string }{
+		"": {"", ".local/share/pnpm/store"}, "PNPM_HOME": {"pnpm", "pnpm/store"}, "XDG_DATA_HOME": {"data", "data/pnpm/store"},
+		"npm_config_store_dir": {"store", "store"},
+	} {
+		u := newUser(t)
+		if variable != "" {
+			u.env[variable] = u.path("home/" + tc.value)
+		}
+		u.write(tc.store+"/v3/files/00/x", "package")
+		u.write("pnpm/bin/tool", "#!")
+		template, err := Prepare(Request{
+			Home: u.path("home"), Shared: u.path("shared"), Getenv: func(name string) string { return u.env[name] }, Caches: []string{"PNPM_HOME"},
+		})
+		u.must(err)
+		u.has(u.path("shared/pnpm"), "v3/files/00/x", "package")
+		if variable != "PNPM_HOME" {
+			continue
+		}
+		u.has(variableOf(t, template, "PNPM_HOME"), "bin/tool", "#!")
+		if _, err := os.Lstat(u.path("shared/named/PNPM_HOME/store")); err == nil {
+			t.Error("the store is shown twice")
+		}
+	}
+}
+
+func variableOf(t *testing.T, template *Template, name string) string {
+	t.Helper()
+	return variable(t, template.Environ("/p"), name)
+}
+
+// TestGradleElsewhere: with another GRADLE_USER_HOME the distributions, scripts and
+// settings in it are found, and those below ~/.gradle are not.
+func TestGradleElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, live := range []bool{false, true} {
+		u := newUser(t)
+		u.env["GRADLE_USER_HOME"] = u.path("gradle home")
+		const lock = "wrapper/dists/gradle-9.4.1-bin/7kxr/gradle-9.4.1-bin.zip.lck"
+		for name, text := range map[string]string{
+			lock: "", "wrapper/dists/gradle-9.4.1-bin/7kxr/gradle-9.4.1/bin/gradle": "#!", "init.d/mirror.gradle": "allprojects {}\n",
+			"gradle.properties": "org.gradle.caching=true\nsigning.password=" + secret + "\n", "caches/modules-2/x": "x", "jdks/17/bin/java": "#!",
+		} {
+			u.write("../gradle home/"+name, text)
+		}
+		u.write(".gradle/init.d/other.gradle", "x")
+		template, err := Prepare(Request{
+			Home: u.path("home"), Shared: u.path("shared"), Getenv: func(name string) string { return u.env[name] }, Live: live,
+			Hidden: []string{u.path("gradle home/gradle.properties")},
+		})
+		u.must(err)
+		home := u.build(template)
+		u.has(home, ".gradle/wrapper/dists/gradle-9.4.1-bin/7kxr/gradle-9.4.1/bin/gradle", "#!")
+		u.has(home, ".gradle/init.d/mirror.gradle", "allprojects {}\n")
+		u.has(home, ".gradle/gradle.properties", "org.gradle.caching=true\n")
+		u.has(home, ".gradle/jdks/17/bin/java", "#!")
+		u.has(home, ".gradle/init.d/other.gradle", "")
+		if _, err := os.Lstat(filepath.Join(home, ".gradle/caches/modules-2")); err == nil && !live {
+			t.Error("the caches are shown")
+		}
+		u.put(home, ".gradle/"+lock, "agent")
+		u.put(home, ".gradle/jdks/21/bin/java", "agent")
+		u.has(u.path("gradle home"), "jdks/21/bin/java", "")
+		if text, err := os.ReadFile(u.path("gradle home/" + lock)); err != nil || len(text) > 0 {
+			t.Errorf("the user's lock is %q, %v", text, err)
+		}
+	}
+}
+
+// TestUvTools: uv adds tools and interpreters beside the user's. Variables that place
+// them elsewhere lead into the private HOME.
+func TestUvTools(t *testing.T) {
+	t.Parallel()
+	for _, elsewhere := range []bool{false, true} {
+		u := newUser(t)
+		dirs := map[string]string{"UV_TOOL_DIR": ".local/share/uv/tools", "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python", "PIPX_HOME": ".local/share/pipx"}
+		if elsewhere {
+			dirs = map[string]string{"UV_TOOL_DIR": "../uv/tools", "UV_PYTHON_INSTALL_DIR": "../uv/python", "PIPX_HOME": "../pipx"}
+			for name, dir := range dirs {
+				u.env[name] = u.path("home/" + dir)
+			}
+			u.env["UV_TOOL_BIN_DIR"] = u.path("bin")
+		}
+		u.write(dirs["UV_TOOL_DIR"]+"/ruff/bin/ruff", "#!")
+		u.write(dirs["UV_TOOL_DIR"]+"/.lock", "")
+		u.write(dirs["UV_PYTHON_INSTALL_DIR"]+"/cpython-3.12/bin/python3", "#!")
+		u.write(dirs["PIPX_HOME"]+"/venvs/black/bin/black", "#!")
+		before := u.state()
+		template := u.prepare()
+		home := u.build(template)
+		u.has(home, ".local/share/uv/tools/ruff/bin/ruff", "#!")
+		if to, err := os.Readlink(filepath.Join(home, ".local/share/uv/tools/ruff")); to != u.path("home/"+dirs["UV_TOOL_DIR"]+"/ruff") {
+			t.Errorf("elsewhere %v: the tool leads to %q, %v", elsewhere, to, err)
+		}
+		u.has(home, ".local/share/uv/python/cpython-3.12/bin/python3", "#!")
+		u.has(home, ".local/share/pipx/venvs/black/bin/black", "#!")
+		for _, name := range []string{
+			".local/share/uv/tools/.lock", ".local/share/uv/tools/mypy/bin/mypy", ".local/bin/mypy", ".local/share/uv/python/.temp/x",
+			".local/share/uv/python/cpython-3.13/bin/python3", ".local/share/pipx/venvs/tox/bin/tox",
+		} {
+			u.put(home, name, "agent")
+		}
+		for _, name := range []string{dirs["UV_TOOL_DIR"] + "/mypy", dirs["UV_TOOL_DIR"] + "/.lock", dirs["PIPX_HOME"] + "/venvs/tox"} {
+			if text, _ := os.ReadFile(u.path("home/" + name)); len(text) > 0 || isDir(u.path("home/"+name)) {
+				t.Errorf("elsewhere %v: ~/%s was changed", elsewhere, name)
+			}
+		}
+		if after := u.state(); after != before {
+			t.Errorf("the user's HOME is\n%s\nwas\n%s", after, before)
+		}
+		for name, usual := range map[string]string{
+			"UV_TOOL_DIR": ".local/share/uv/tools", "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python", "PIPX_HOME": ".local/share/pipx", "UV_TOOL_BIN_DIR": ".local/bin",
+		} {
+			want := ""
+			if elsewhere {
+				want = filepath.Join(home, usual)
+			}
+			if got := variable(t, template.Environ(home), name); got != want {
+				t.Errorf("%s = %q, want %q", name, got, want)
+			}
+		}
+	}
+}
+
+// TestMovedBelowLink: nothing is made through a link to a folder of the user's.
+func TestMovedBelowLink(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.must(os.Mkdir(u.path("data"), 0o700), os.Mkdir(u.path("home/.local"), 0o700), os.Symlink(u.path("data"), u.path("home/.local/share")))
+	u.env["UV_TOOL_DIR"] = u.path("home/tools")
+	u.write("tools/ruff/bin/ruff", "#!")
+	u.build(u.prepare())
+	if _, err := os.Lstat(u.path("data/uv")); err == nil {
+		t.Error("a folder of the user's was written to")
 	}
 }
 

@@ -37,12 +37,28 @@ func (t *Template) leadYarn(home *os.Root, config []byte) error {
 func (t *Template) yarnrc(text []byte) []byte {
 	var kept bytes.Buffer
 	for line := range strings.Lines(string(text)) {
-		if key, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.Trim(key, `"`) != "cache-folder" {
+		if _, ok := yarnCacheLine(line); !ok {
 			kept.WriteString(strings.TrimRight(line, "\r\n") + "\n")
 		}
 	}
 	fmt.Fprintf(&kept, "cache-folder %s\n", strconv.Quote(filepath.Join(t.shared, yarnCache)))
 	return kept.Bytes()
+}
+
+// yarnCacheLine reads a line of a configuration that names the cache.
+func yarnCacheLine(line string) (dir string, ok bool) {
+	key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+	return unquoted(value), strings.Trim(key, `"`) == "cache-folder"
+}
+
+// yarnCacheFolder is the cache that a configuration names; empty: it names none.
+func yarnCacheFolder(text []byte) (dir string) {
+	for line := range strings.Lines(string(text)) {
+		if value, ok := yarnCacheLine(line); ok {
+			dir = value
+		}
+	}
+	return dir
 }
 
 // yarnConfigOf is the configuration of Yarn 1 in a HOME; nil: there is
