@@ -168,4 +168,27 @@ return first.trim() + (await agent('! await:$SIGNALS/go\n! print:more')).trim()`
 		t.Errorf("the agent that had ended was started again: %q, %v", got, err)
 	}
 	y.must(session.Close())
+	// The same holds for a server that is killed.
+	killed := &mcp.CommandTransport{Command: y.command(nil, "mcp"), TerminateDuration: never}
+	session, err = client.Connect(t.Context(), killed, nil)
+	y.must(err)
+	text, _ = call("dispatch", map[string]any{"code": `const first = await agent('! append:$SIGNALS/early:x\n! print:kept')
+return first.trim() + (await agent('! await:$SIGNALS/revived\n! print:alive')).trim()`, "wait_s": 0})
+	y.must(json.Unmarshal([]byte(text), &status))
+	for status.Ended = 0; status.Ended < 1; {
+		text, _ = call("dispatch_wait", map[string]any{"run": status.Run, "wait_s": 1})
+		y.must(json.Unmarshal([]byte(text), &status))
+	}
+	y.must(killed.Command.Process.Kill())
+	_ = session.Close() // the server cannot say goodbye
+	session, err = client.Connect(t.Context(), &mcp.CommandTransport{Command: y.command(nil, "mcp"), TerminateDuration: never}, nil)
+	y.must(err)
+	y.write("revived", "")
+	if text, failed = call("dispatch_wait", map[string]any{"run": status.Run}); text != "keptalive" || failed {
+		t.Errorf("dispatch_wait after a kill of the server answers %q (error %v)", text, failed)
+	}
+	if got, err := os.ReadFile(filepath.Join(y.dir, "early")); string(got) != "x" {
+		t.Errorf("after the kill the agent that had ended was started again: %q, %v", got, err)
+	}
+	y.must(session.Close())
 }

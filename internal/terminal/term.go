@@ -12,19 +12,19 @@ import (
 // Output describes the abilities of one output stream. The zero value is a
 // plain file: no colour, no motion, no limit to the width.
 type Output struct {
-	TTY    bool // a person may be looking
-	Color  bool
-	Motion bool                // lines may be drawn over
-	FD     int                 // the descriptor; -1: none
-	Getenv func(string) string // COLUMNS, LINES and TERM are asked for again; nil: they are not
+	TTY        bool // a person may be looking
+	Color      bool
+	Motion     bool                // lines may be drawn over
+	Descriptor int                 // the descriptor; -1: none
+	Getenv     func(string) string // COLUMNS, LINES and TERM are asked for again; nil: they are not
 }
 
 // Detect finds the abilities of w, and applies the wishes of the user.
 func Detect(w io.Writer, getenv func(string) string) Output {
-	t := Output{FD: -1, Getenv: getenv}
+	t := Output{Descriptor: -1, Getenv: getenv}
 	if f, ok := w.(interface{ Fd() uintptr }); ok {
-		t.FD = int(f.Fd())
-		t.TTY = term.IsTerminal(t.FD)
+		t.Descriptor = int(f.Fd())
+		t.TTY = term.IsTerminal(t.Descriptor)
 	}
 	return t.WithEnv(getenv)
 }
@@ -50,7 +50,7 @@ func switchedOn(value string) bool {
 func (t Output) Size() (width, height int) {
 	if t.TTY {
 		width, height = 80, 24
-		if w, h, err := term.GetSize(t.FD); err == nil && w > 0 && h > 0 {
+		if w, h, err := term.GetSize(t.Descriptor); err == nil && w > 0 && h > 0 {
 			width, height = w, h
 		}
 	}

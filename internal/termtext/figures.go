@@ -88,6 +88,9 @@ func Bytes(n int64) string {
 	return fmt.Sprintf(format, value, "KMGTPE"[unit])
 }
 
+// Quote is a word of the user's in a message.
+func Quote(word string) string { return `"` + Line(word) + `"` }
+
 // ErrorLine is an error for a message of one line.
 func ErrorLine(err error) string {
 	if err == nil {

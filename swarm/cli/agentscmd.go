@@ -103,7 +103,7 @@ func configAnywhere(c *cli.Context, env cmdline.Env) (*config.Config, error) {
 
 // knownAgents looks at all agents there are.
 func knownAgents(env cmdline.Env, ctx context.Context, conf *config.Config) (*agentsObject, error) {
-	o := &agentsObject{Schema: "swarm.agents/1", Agents: []knownAgent{}, found: cmdline.Machine(env).Versions(ctx)}
+	o := &agentsObject{Schema: "swarm.agents/1", Agents: []knownAgent{}, found: cmdline.NewMachine(env).Versions(ctx)}
 	names := conf.AgentNames()
 	for _, k := range cmdline.Kinds(env) {
 		a, err := conf.Agent(k.Name)
@@ -154,7 +154,7 @@ func newKnownAgent(env cmdline.Env, f kinds.Versioned, a config.Agent) knownAgen
 		k.Sandbox = "off inside swarm's sandbox, which holds it instead"
 	}
 	if f.Models != nil {
-		k.Models = f.Models(cmdline.Machine(env).Surroundings())
+		k.Models = f.Models(cmdline.NewMachine(env).Surroundings())
 	}
 	if f.Kind.Login != nil {
 		k.Login = &loginObject{Name: f.Login.Name, Missing: f.Login.Missing, Risk: f.Login.Risk}

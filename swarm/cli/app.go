@@ -57,7 +57,7 @@ func runLine(ctx context.Context, env cmdline.Env) int { return Main(ctx, env) }
 // given, and returns the exit code. Every error ends here: this is the one
 // place where an error becomes text and a code.
 func Main(ctx context.Context, env cmdline.Env, commands ...*cli.Command) int {
-	out := &cmdline.Sink{W: env.Stdout}
+	out := &cmdline.Sink{Writer: env.Stdout}
 	env.Stdout = out
 	if env.Getenv == nil {
 		env.Getenv = func(string) string { return "" }

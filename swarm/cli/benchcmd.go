@@ -193,7 +193,7 @@ func openBenched(ctx context.Context, env cmdline.Env, y measure.Yard) (measure.
 		return nil, err
 	}
 	if err := isolation.Possible(&p.Project, rung, y.Backend); err != nil {
-		return nil, &measure.NotHereError{Reason: cmdline.OneLine(err)}
+		return nil, &measure.NotHereError{Reason: termtext.ErrorLine(err)}
 	}
 	commit, err := p.Repo.Commit(ctx, "HEAD")
 	if err != nil {

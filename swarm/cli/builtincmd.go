@@ -373,7 +373,7 @@ func withPath(env cmdline.Env) []string {
 func tame(env cmdline.Env, w io.Writer) io.Writer {
 	to := w
 	if out, ok := w.(*cmdline.Sink); ok {
-		to = out.W
+		to = out.Writer
 	}
 	if !terminal.Detect(to, env.Getenv).TTY {
 		return w

@@ -105,13 +105,13 @@ func (p *place) specOf(a config.Agent) (*agent.Spec, error) {
 	if a.Kind == config.KindCommand || len(a.Command) > 0 {
 		return spec, nil
 	}
-	return spec, cmdline.Refused(cmdline.Machine(p.Env).FindCommand(spec))
+	return spec, cmdline.Refused(cmdline.NewMachine(p.Env).FindCommand(spec))
 }
 
 // findAgain finds the programs of a run's agents that are no longer where they
 // were when it began, and tells of them.
 func (p *place) findAgain(agents map[string]*agent.Spec, calls []*task.Call) error {
-	moved, err := cmdline.Machine(p.Env).FindMoved(agents, calls)
+	moved, err := cmdline.NewMachine(p.Env).FindMoved(agents, calls)
 	for _, m := range moved {
 		fmt.Fprintf(p.Env.Stderr, "agent %s: %s is gone; going on with %s\n", termtext.Line(m.Agent), termtext.Line(m.Was), termtext.Line(m.Now))
 	}
@@ -129,7 +129,7 @@ func (p *place) sayAgent(pl *plan) {
 		if !used[kind.Name] || kind.Login == nil {
 			continue
 		}
-		login := kind.Login(cmdline.Machine(p.Env).Surroundings())
+		login := kind.Login(cmdline.NewMachine(p.Env).Surroundings())
 		switch {
 		case login.Name == "":
 			fmt.Fprintf(p.Env.Stderr, "login of %s: none was found; %s\n", kind.Name, termtext.Line(login.Missing))

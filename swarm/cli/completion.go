@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/exit"
 )
@@ -47,7 +48,7 @@ Examples:
 			}
 			if !slices.Contains(shells(), args[0]) {
 				return exit.Usagef("completion: there is no script for %s; want %s",
-					cmdline.Quoted(args[0]), strings.Join(shells(), ", "))
+					termtext.Quote(args[0]), strings.Join(shells(), ", "))
 			}
 			script, err := completionScripts.ReadFile("completion/swarm." + args[0])
 			if err != nil {

@@ -22,6 +22,7 @@ import (
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/policy"
+	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 	"agentswarm/worktree/precheck"
@@ -34,7 +35,8 @@ func newDoctorCommand(env cmdline.Env) *cli.Command {
 		Flags: []cli.Flag{cmdline.JSONFlag()},
 		Description: `Checks git, the logins of installed agents, their sandbox, memory, disk and the state
 folder. It lists special features of this repository and how swarm handles them. The
-exit code is 1 if something would keep a run from starting.
+exit code is 1 if something would keep a run from starting. Outside of a repository
+it checks the machine.
 
 Examples:
   swarm doctor
@@ -66,16 +68,28 @@ func doctorAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	p, err := openPlace(c, env)
+	var none *git.NotRepoError
+	outside := errors.As(err, &none)
+	if outside {
+		p, err = outsideOfRepositories(env, none.Dir)
+	}
 	if err != nil {
 		return err
 	}
-	o := &doctorObject{Schema: "swarm.doctor/1", OK: true}
-	for _, check := range []func(context.Context, *doctorObject) error{
+	checks := []func(context.Context, *doctorObject) error{
 		p.checkGit, p.checkLogins, p.checkSandbox, p.checkRoom, p.checkRepository, p.checkGrants, p.checkRuns,
-	} {
+	}
+	if outside {
+		checks = []func(context.Context, *doctorObject) error{p.checkGit, p.checkLogins, p.checkRung, p.checkMachine}
+	}
+	o := &doctorObject{Schema: "swarm.doctor/1", OK: true}
+	for _, check := range checks {
 		if err := check(c.Context, o); err != nil {
 			return err
 		}
+	}
+	if outside {
+		o.add("repository", "bad", none.Error()+"; "+none.Hint())
 	}
 	if c.Bool("json") {
 		err = cmdline.PrintJSON(env.Stdout, o)
@@ -92,8 +106,20 @@ func doctorAction(c *cli.Context, env cmdline.Env) error {
 	return err
 }
 
+// outsideOfRepositories is a place for the checks of the machine. Its state is
+// that of no repository, and is never made.
+func outsideOfRepositories(env cmdline.Env, dir string) (*place, error) {
+	p := withoutProject(env)
+	root, err := store.Root(env.Getenv)
+	if err != nil {
+		return nil, cmdline.Refused(err)
+	}
+	p.Dir, p.StateRoot, p.State = dir, root, store.Open(root, "none", dir)
+	return p, nil
+}
+
 func (p *place) checkGit(ctx context.Context, o *doctorObject) error {
-	version, err := p.Repo.Version(ctx)
+	version, err := git.New(p.Env.Environ).Version(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,18 +134,36 @@ func (p *place) checkSandbox(ctx context.Context, o *doctorObject) error {
 	if err != nil {
 		return err
 	}
-	rung, why := got.Rung, got.Why
+	o.addSandbox(p.sandboxLine(isolation.Settings{}, got), got.Rung, got.Why)
+	return p.checkBackends(got.Rung, o)
+}
+
+// checkRung is checkSandbox outside of a repository: workspaces depend on its
+// place.
+func (p *place) checkRung(ctx context.Context, o *doctorObject) error {
+	rung, why, err := isolation.Probe(ctx, &p.Project, p.Env.Self)
+	if err != nil {
+		return err
+	}
+	line := rung.Short()
+	if why != nil {
+		line += "; " + p.adviceLine(rung, why)
+	}
+	o.addSandbox(line, rung, why)
+	return nil
+}
+
+func (o *doctorObject) addSandbox(line string, rung box.Rung, why error) {
 	state := "ok"
 	if why != nil {
 		state = "note"
 	}
-	o.add("sandbox", state, p.sandboxLine(isolation.Settings{}, got))
+	o.add("sandbox", state, line)
 	if why != nil {
-		o.add("refused", "note", cmdline.OneLine(why))
+		o.add("refused", "note", termtext.ErrorLine(why))
 	}
 	o.add("guarantee", "ok", rung.Guarantee())
 	o.add("isolation", "note", rung.Limits())
-	return p.checkBackends(rung, o)
 }
 
 // checkBackends tells how workspaces can be made, the cheapest first, and what one
@@ -209,10 +253,25 @@ func saidOf(g *risk.Grants, nested bool) (holds, not []string) {
 	return holds, not
 }
 
-func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
+// checkMachine is checkRoom outside of a repository.
+func (p *place) checkMachine(_ context.Context, o *doctorObject) error {
+	o.addMemory()
+	free, err := worktree.Free(p.StateRoot)
+	if err != nil {
+		return err
+	}
+	o.add("disk", "ok", fmt.Sprintf("%s free below %s", termtext.Bytes(free), p.StateRoot))
+	return nil
+}
+
+func (o *doctorObject) addMemory() {
 	memory := limit.MemAvailable()
 	jobs := limit.Jobs(memory, limit.CommandFootprint)
 	o.add("memory", "ok", fmt.Sprintf("%s available on %d cores: up to %d commands at once", termtext.Bytes(memory), runtime.NumCPU(), jobs))
+}
+
+func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
+	o.addMemory()
 	free, err := worktree.Free(p.State.Dir)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/enter"
@@ -163,7 +164,7 @@ func (b *bench) opened(r driveRequest) *event.Opened {
 		MaxTurns: r.turnsFact(),
 	}
 	for _, err := range b.Sandbox.PassedOver {
-		opened.PassedOver = append(opened.PassedOver, cmdline.OneLine(err))
+		opened.PassedOver = append(opened.PassedOver, termtext.ErrorLine(err))
 	}
 	if b.Env.Keeper != nil {
 		opened.Keeper, opened.KeeperStart = b.Env.Keeper.Started()

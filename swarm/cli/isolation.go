@@ -80,15 +80,21 @@ func (p *place) sandboxLine(wanted isolation.Settings, got isolation.Found) stri
 	}
 	line := word + ", workspaces " + p.workspacesWord(got.Backend)
 	switch {
-	case got.Why != nil && !got.Rung.Namespaces():
-		return line + "; " + p.advice(got.Why).String()
 	case got.Why != nil:
-		return line + "; " + cmdline.OneLine(got.Why)
+		return line + "; " + p.adviceLine(got.Rung, got.Why)
 	case len(got.PassedOver) > 0:
-		return line + "; not " + cmdline.OneLine(got.PassedOver[0])
+		return line + "; not " + termtext.ErrorLine(got.PassedOver[0])
 	default:
 		return line
 	}
+}
+
+// adviceLine explains in a line why there is no better sandbox.
+func (p *place) adviceLine(rung box.Rung, why error) string {
+	if rung.Namespaces() {
+		return termtext.ErrorLine(why)
+	}
+	return p.advice(why).String()
 }
 
 // advice explains why there are no namespaces.

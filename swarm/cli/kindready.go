@@ -29,7 +29,7 @@ func anywayFlag() cli.Flag {
 // newReadiness checks whether the agents of a configuration can start.
 func (p *place) newReadiness(c engine.Config, i isolation.Settings, anyway bool) *readiness.Check {
 	return readiness.New(readiness.Request{
-		Machine: cmdline.Machine(p.Env), Config: c, Anyway: anyway,
+		Machine: cmdline.NewMachine(p.Env), Config: c, Anyway: anyway,
 		Hidden: func(ctx context.Context, program string, spec *agent.Spec) (string, error) {
 			return p.hiddenFolder(ctx, i, program, spec)
 		},

@@ -9,7 +9,7 @@ import (
 )
 
 // foundAgents lists the kinds of agents that this machine has.
-func foundAgents(env cmdline.Env) []kinds.Found { return cmdline.Machine(env).Found() }
+func foundAgents(env cmdline.Env) []kinds.Found { return cmdline.NewMachine(env).Found() }
 
 // knownProviders are the names of providers that models may have: those that are
 // configured, and those of the kinds and their programs here.
@@ -18,5 +18,5 @@ func knownProviders(env cmdline.Env, conf *config.Config, configured []string) *
 	if err != nil {
 		root = "" // a run says what is wrong with it
 	}
-	return catalog.NewProviders(catalog.ProvidersRequest{Machine: cmdline.Machine(env), Config: conf, Root: root, Configured: configured})
+	return catalog.NewProviders(catalog.ProvidersRequest{Machine: cmdline.NewMachine(env), Config: conf, Root: root, Configured: configured})
 }

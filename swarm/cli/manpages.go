@@ -10,8 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/exit"
+	"agentswarm/swarm/nearest"
 )
 
 func manAction(c *cli.Context, env cmdline.Env) error {
@@ -30,8 +32,8 @@ func manAction(c *cli.Context, env cmdline.Env) error {
 	name := strings.TrimPrefix(args[0], cmdline.Program+"-") // as its page is called
 	cmd := named(c.App.Commands, name)
 	if cmd == nil || cmd.Hidden {
-		e := &exit.UsageError{Text: "man: unknown command " + cmdline.Quoted(args[0])}
-		if near := cmdline.Nearest(name, cmdline.VisibleNames(c.App.Commands)); near != "" {
+		e := &exit.UsageError{Text: "man: unknown command " + termtext.Quote(args[0])}
+		if near := nearest.Name(name, cmdline.VisibleNames(c.App.Commands)); near != "" {
 			e.Text += ", did you mean " + near + "?"
 		}
 		return e

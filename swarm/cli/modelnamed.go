@@ -25,7 +25,7 @@ func (p *place) modelNamed(pl *plan) error {
 		if !known || kind.Unnamed == nil {
 			continue
 		}
-		around := cmdline.Machine(p.Env).SurroundingsOf(spec)
+		around := cmdline.NewMachine(p.Env).SurroundingsOf(spec)
 		if model := cmp.Or(call.Model, spec.Model); model != "" {
 			if strings.Contains(model, "/") || kind.Login != nil && kind.Login(around).Provider != "" {
 				continue // whom it is asked of is known

@@ -68,7 +68,7 @@ func modelsAction(c *cli.Context, env cmdline.Env) error {
 	}
 	lists, err := k.Ask(c.Context, sources, c.Bool("refresh"))
 	if err != nil { // the next call asks again
-		fmt.Fprintln(env.Stderr, cmdline.Program+": "+termtext.Line(cmdline.OneLine(err)))
+		fmt.Fprintln(env.Stderr, cmdline.Program+": "+termtext.Line(termtext.ErrorLine(err)))
 	}
 	o := modelsObject{Schema: "swarm.models/1", Providers: lists}
 	if err := c.Context.Err(); err != nil {
@@ -87,7 +87,7 @@ func newCatalog(env cmdline.Env, conf *config.Config) (*catalog.Catalog, error) 
 	if err != nil {
 		return nil, cmdline.Refused(err)
 	}
-	return catalog.New(cmdline.Machine(env), conf, root)
+	return catalog.New(cmdline.NewMachine(env), conf, root)
 }
 
 // print shows the models to a person.

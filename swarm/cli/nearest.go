@@ -11,18 +11,19 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/exit"
+	"agentswarm/swarm/nearest"
 )
 
 // unknownCommand refuses a word that stands where a command should.
 func (s *scanner) unknownCommand(name string) error {
 	commands := s.leaf().commands
-	e := &exit.UsageError{Text: s.place() + "unknown command " + cmdline.Quoted(name)}
+	e := &exit.UsageError{Text: s.place() + "unknown command " + termtext.Quote(name)}
 	near := ""
 	if s.leaf().cmd == nil {
 		near = foreignCommand(name)
 	}
 	if near == "" {
-		near = cmdline.Nearest(name, cmdline.VisibleNames(commands))
+		near = nearest.Name(name, cmdline.VisibleNames(commands))
 	}
 	switch {
 	case near != "":
@@ -44,7 +45,7 @@ func (s *scanner) unknownFlag(word, shown string) error {
 	cmd := s.leaf().cmd
 	if name, _, _ := strings.Cut(word, "="); strings.ContainsAny(name, " \n") {
 		e := exit.Usagef("%sunknown flag %s: up to %s a word that starts with - is a flag",
-			s.place(), cmdline.Quoted(word), dashes).(*exit.UsageError)
+			s.place(), termtext.Quote(word), dashes).(*exit.UsageError)
 		if cmd != nil && takesAfter(cmd) {
 			e.Advice = "put a space before the - to pass it as an argument"
 		} else {
@@ -72,7 +73,7 @@ func (s *scanner) unknownFlag(word, shown string) error {
 	}
 	near := elsewhere(shown, known)
 	if near == "" {
-		near = cmdline.Nearest(shown, known)
+		near = nearest.Name(shown, known)
 	}
 	if short := strings.TrimPrefix(shown, "-"); slices.Contains(known, short) {
 		near = short // --j

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/nearest"
 )
 
 func TestNearest(t *testing.T) {
@@ -29,7 +30,7 @@ func TestNearest(t *testing.T) {
 		{"", ""},
 	}
 	for _, tt := range tests {
-		if got := cmdline.Nearest(tt.give, names); got != tt.want {
+		if got := nearest.Name(tt.give, names); got != tt.want {
 			t.Errorf("nearest(%q) = %q, want %q", tt.give, got, tt.want)
 		}
 	}

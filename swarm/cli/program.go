@@ -61,7 +61,7 @@ func (p *place) findProgram(pl *plan, w wanted) error {
 		}
 		return nil
 	}
-	for _, dir := range filepath.SplitList(cmdline.Machine(p.Env).SearchPath(w.env)) {
+	for _, dir := range filepath.SplitList(cmdline.NewMachine(p.Env).SearchPath(w.env)) {
 		if dir != "" && kinds.Executable(filepath.Join(dir, w.name)) {
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/exit"
+	"agentswarm/swarm/nearest"
 	"agentswarm/swarm/store"
 )
 
@@ -79,7 +80,7 @@ func findRemoved(trashed []store.Trashed, name string) (store.Trashed, error) {
 		ids = append(ids, t.Run)
 	}
 	e := &exit.UsageError{Text: fmt.Sprintf("rm: no removed run %q is in the trash", name)}
-	switch near := cmdline.Nearest(name, ids); {
+	switch near := nearest.Name(name, ids); {
 	case near != "":
 		e.Text += ", did you mean " + near + "?"
 	case len(ids) > 0:

@@ -18,6 +18,7 @@ import (
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/models/catalog"
+	"agentswarm/swarm/nearest"
 )
 
 // roleFlags are the flags of run that say which models do the work.
@@ -83,7 +84,7 @@ func readSpec(flag, text string) (roles.Spec, error) {
 // unknownRole refuses a role that there is none of.
 func unknownRole(where string, e *roles.UnknownError) error {
 	text := fmt.Sprintf("%s: %v", where, e)
-	if near := cmdline.Nearest(e.Name, e.Known); near != "" {
+	if near := nearest.Name(e.Name, e.Known); near != "" {
 		return exit.Usagef("%s; did you mean %q?", text, near)
 	}
 	return &exit.UsageError{Text: text, Advice: "there is " + strings.Join(e.Known, ", ")}

@@ -10,6 +10,7 @@ import (
 	"agentswarm/roles"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/nearest"
 	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/task"
 )
@@ -145,7 +146,7 @@ func sayUnused(w io.Writer, o *roles.Orders, used []string) {
 // whyUnused says what may be wrong with a name that nothing has.
 func whyUnused(o *roles.Orders, name string) string {
 	known := append(o.Table.Names(), "planner", "implementer", "reviewer")
-	if near := cmdline.Nearest(name, known); near != "" && !slices.Contains(known, name) {
+	if near := nearest.Name(name, known); near != "" && !slices.Contains(known, name) {
 		return fmt.Sprintf("no stage, type or role of the run is called so; did you mean %s?", near)
 	}
 	return "it decides the model of no agent of the run"

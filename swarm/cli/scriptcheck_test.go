@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"agentswarm/internal/fspath"
-	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/script"
@@ -119,7 +119,7 @@ func TestScriptCheckOwnCommand(t *testing.T) {
 	s := newStage(t, "a", "1\n")
 	s.use(engine.Config{})
 	if !s.bench.Sandbox.Walled() {
-		t.Skip("there are no walls here: " + cmdline.OneLine(s.bench.Sandbox.Why))
+		t.Skip("there are no walls here: " + termtext.ErrorLine(s.bench.Sandbox.Why))
 	}
 	ran := filepath.Join(s.home, "ran")
 	got, err := s.tools.Check(t.Context(), workflow.CheckRequest{

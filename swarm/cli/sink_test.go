@@ -3,9 +3,6 @@ package cli
 import (
 	"errors"
 	"strings"
-	"testing"
-
-	"agentswarm/swarm/cli/cmdline"
 )
 
 // envOf makes a Getenv from NAME=value words.
@@ -32,19 +29,4 @@ func (f *fullDisk) Write(p []byte) (int, error) {
 	}
 	f.room -= len(p)
 	return len(p), nil
-}
-
-func TestSink(t *testing.T) {
-	t.Parallel()
-	s := &cmdline.Sink{W: &fullDisk{room: 5}}
-	if n, err := s.Write([]byte("abc")); n != 3 || err != nil || s.Failure() != nil {
-		t.Errorf("Write = %d, %v", n, err)
-	}
-	if _, err := s.Write([]byte("def")); !errors.Is(err, errFull) {
-		t.Errorf("Write past the end = %v, want %v", err, errFull)
-	}
-	_, _ = s.Write(nil)
-	if !errors.Is(s.Failure(), errFull) || s.Written() != 5 {
-		t.Errorf("sink remembers %v after %d bytes, want %v after 5", s.Failure(), s.Written(), errFull)
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fanout"
+	"agentswarm/swarm/nearest"
 )
 
 // words reads what is to be done: a prompt, a list of tasks, or the command
@@ -113,13 +114,12 @@ func (p *place) sayTyped() {
 // taskFile is the path of the list of tasks or of the script that a word names;
 // empty where it is a prompt.
 func taskFile(dir, word string) (string, error) {
-	ext := strings.ToLower(filepath.Ext(word))
-	if ext != ".js" && ext != ".jsonl" && ext != ".toml" {
-		return "", nil
-	}
 	path := word
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, word)
+	}
+	if !slices.Contains(taskEndings(), strings.ToLower(filepath.Ext(word))) {
+		return "", misspelt(path, word)
 	}
 	stat, err := os.Stat(path)
 	isFile := err == nil && stat.Mode().IsRegular()
@@ -132,8 +132,53 @@ func taskFile(dir, word string) (string, error) {
 	case blanks:
 		return "", nil
 	default:
-		return "", exit.Usagef("run: no such file: %s", word)
+		return "", noTaskFile(path, word)
 	}
+}
+
+// noTaskFile refuses a word that names no file, but looks as if it did.
+func noTaskFile(path, word string) error {
+	return &exit.UsageError{
+		Text:   "run: no such file: " + word + nearest.DidYouMean(filepath.Base(path), taskFilesIn(filepath.Dir(path))),
+		Advice: asPrompt,
+	}
+}
+
+// asPrompt says how to give a prompt that looks like the name of a file.
+const asPrompt = "if it is a prompt, say it in more than one word"
+
+// misspelt refuses a word that ends almost as a list of tasks or a script does, if there is
+// such a file, or one with a near name. As a prompt it would be paid for.
+func misspelt(path, word string) error {
+	ext := strings.ToLower(filepath.Ext(word))
+	isNear := slices.ContainsFunc(taskEndings(), func(known string) bool { return nearest.Distance(ext, known) == 1 })
+	if !isNear || strings.ContainsAny(word, " \t\n") {
+		return nil
+	}
+	if stat, err := os.Stat(path); err == nil && stat.Mode().IsRegular() {
+		return &exit.UsageError{Text: "run: " + word + ": a list of tasks ends in .jsonl or .toml, a script in .js", Advice: asPrompt}
+	}
+	if nearest.Word(filepath.Base(path), taskFilesIn(filepath.Dir(path))) == "" {
+		return nil
+	}
+	return noTaskFile(path, word)
+}
+
+// taskEndings are those of scripts and of lists of tasks.
+func taskEndings() []string { return []string{".js", ".jsonl", ".toml"} }
+
+// taskFilesIn returns the names of scripts and lists of tasks in a folder.
+func taskFilesIn(dir string) (names []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // it is only about a better message
+	}
+	for _, e := range entries {
+		if slices.Contains(taskEndings(), strings.ToLower(filepath.Ext(e.Name()))) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
 
 func (pl *plan) readTaskFile(p *place, name, path string) error {

@@ -146,7 +146,7 @@ func (p *place) foresee(ctx context.Context, s *selection.Selection, edited *lib
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	known, err := cmdline.KindsFor(p.Env, config)
+	known, err := cmdline.PricedKinds(p.Env, config)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package environ
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -15,40 +14,24 @@ func Credential(name, value string) bool {
 	return secretName(name) || secretValue(name, value)
 }
 
-// secretNames are variables that hold credentials, by their whole name.
-func secretNames() []string {
-	return []string{
-		"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "NETRC", "PGPASSWORD",
-		"MYSQL_PWD", "KUBECONFIG", "DOCKER_AUTH_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS",
-		"VAULT_ADDR", "NPM_CONFIG__AUTH", "DATABASE_URL", "REDIS_URL", "MONGODB_URI", "PAT", "GOAUTH",
-	}
-}
+// secretPatterns are the names of credentials: of variables, options, properties and
+// headers. A name is matched in capitals and between _, as in _STRIPE_API_KEY_.
+var secretPatterns = sync.OnceValue(func() []string {
+	return strings.Fields(`
+		*PASSWORD* *PASSWD* *PASSPHRASE* *SECRET* *CREDENTIAL* *APIKEY* *_API_KEY_* *_TOKEN_* *TOKEN_
+		*_API_TOKENS_ *_AUTH_TOKENS_ *_ACCESS_TOKENS_ _TOKENS_
+		*_KEY_ *_KEYS_ *_KEY_ID_ *_PASS_ *_PWD_ *_CREDS_ *_AUTH_ *_AUTHORIZATION_ *_COOKIE_ *_COOKIES_ *_JWT_ *_BEARER_ *_PAT_
+		*_SK_ *_OTP_ *_DSN_ *_CONNECTION_STRING_ *_CONN_STR_ *_CONNSTR_ *_WEBHOOK_ *_WEBHOOK_URL_ *_CUSTOM_HEADERS_ *_MNEMONIC_
+		_AWS_* _AZURE_* _VAULT_* _TF_VAR_*
+		_SSH_AUTH_SOCK_ _SSH_AGENT_PID_ _GPG_AGENT_INFO_ _NETRC_ _KUBECONFIG_ _DOCKER_AUTH_CONFIG_ _GOAUTH_
+		_DATABASE_URL_ _REDIS_URL_ _MONGODB_URI_`)
+})
 
-// secretEnds are how the names of credentials end, after a _ or as a whole.
-func secretEnds() []string {
-	return []string{
-		"TOKEN", "SECRET", "SECRETS", "KEY", "KEYS", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "CREDENTIALS",
-		"CREDENTIAL", "CREDS", "AUTH", "AUTHORIZATION", "COOKIE", "COOKIES", "JWT", "BEARER", "PAT", "DSN", "SK",
-		"KEY_ID", "CONNECTION_STRING", "CONN_STR", "CONNSTR", "WEBHOOK", "WEBHOOK_URL", "CUSTOM_HEADERS", "MNEMONIC", "OTP",
-	}
-}
-
-// secretName reports whether a name is that of a credential.
+// secretName reports whether a name is that of a credential. Words may also be
+// joined by dots, dashes or capitals, as in signing.secretKey.
 func secretName(name string) bool {
-	upper := strings.ToUpper(name)
-	if slices.Contains(secretNames(), upper) || strings.HasSuffix(upper, "APIKEY") || strings.HasSuffix(upper, "AUTHTOKEN") ||
-		strings.HasSuffix(upper, "PASSWORD") || strings.HasSuffix(upper, "SECRET") {
-		return true
-	}
-	for _, start := range []string{"AWS_", "AZURE_", "VAULT_", "TF_VAR_"} {
-		if strings.HasPrefix(upper, start) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(secretEnds(), func(end string) bool {
-		rest, ends := strings.CutSuffix(upper, end)
-		return ends && (rest == "" || strings.HasSuffix(rest, "_"))
-	})
+	words := strings.ToUpper(hump().ReplaceAllString(name, "${1}_$2"))
+	return Match(secretPatterns(), "_"+words+"_")
 }
 
 // The forms of a credential in a value that is otherwise plain.
@@ -62,29 +45,50 @@ var (
 	slashed = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`://[^/\s:@]+:[^\s@/?#]*[^0-9/?#\s@][^\s@]*@`)
 	})
-	// assigned is a word such as password in a name that has a value behind it. A
-	// colon behind a path separates folders, as in PATH.
-	assigned = sync.OnceValue(func() *regexp.Regexp {
-		const word = `(passw(or)?d|passphrase|secret|token|api[._-]?key|credentials?)[\w.-]*`
-		return regexp.MustCompile(`(?i)` + word + `\s*=\s*\S|(^|[^\w./-])[\w.-]*` + word + `\s*:\s*\S`)
-	})
-	// given is a name with a value behind it: NAME=value, -Dname=value or --name value.
-	given = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^|[^\w.])(?:-[DP])?([A-Za-z_][\w.-]*)\s*=\s*\S|(?:^|\s)--([A-Za-z][\w.-]*)\s+[^\s-]`)
-	})
+	// named is a word that may name what follows it.
+	named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_][\w.-]*`) })
 	// hump is where a word of a name such as secretKey begins.
 	hump = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])|[.-]`) })
 )
 
-// givesSecret reports whether a value gives one to a name that is one of a
-// credential, as in MAKEFLAGS or the options of a program.
+// givesSecret reports whether a value gives one to the name of a credential, as in
+// MAKEFLAGS or the options of a program: name=value, name: value, "name": "value",
+// -Dname=value, --name value.
 func givesSecret(value string) bool {
-	for _, m := range given().FindAllStringSubmatch(value, -1) {
-		if secretName(hump().ReplaceAllString(m[1]+m[2], "${1}_$2")) {
+	for _, at := range named().FindAllStringIndex(value, -1) {
+		name, before := value[at[0]:at[1]], value[:at[0]]
+		if !secretName(name) && !(property(before, name) && secretName(name[1:])) {
+			continue
+		}
+		if follows(before, name, strings.TrimLeft(value[at[1]:], "\"'\\")) {
 			return true
 		}
 	}
 	return false
+}
+
+// property reports whether a name has the letter of an option before it: -D or -P.
+func property(before, name string) bool {
+	return strings.HasSuffix(before, "-") && len(name) > 1 && (name[0] == 'D' || name[0] == 'P')
+}
+
+// follows reports whether a value of a name begins after. That of an option may look
+// like another option, and is one word further. A colon after a path separates
+// folders, as in PATH.
+func follows(before, name, after string) bool {
+	rest := strings.TrimLeft(after, " \t\r\n")
+	switch {
+	case strings.HasPrefix(rest, "="):
+	case strings.HasPrefix(rest, ":"):
+		if strings.HasSuffix(before, "/") || strings.HasSuffix(before, ".") {
+			return false
+		}
+	default:
+		// Letters of short options stand together, as in -sk.
+		option := strings.HasSuffix(before, "--") || strings.HasSuffix(before, "-") && len(name) > 2
+		return option && rest != "" && rest != after
+	}
+	return strings.TrimSpace(rest[1:]) != ""
 }
 
 // secretValue reports whether a value holds a credential: a URL with a
@@ -106,5 +110,5 @@ func secretValue(name, value string) bool {
 	if strings.HasSuffix(strings.ToLower(name), "_proxy") && strings.Contains(value, "@") {
 		return true
 	}
-	return slashed().MatchString(value) || assigned().MatchString(value) || givesSecret(value)
+	return slashed().MatchString(value) || givesSecret(value)
 }

@@ -61,13 +61,13 @@ func (j *job) join() {
 	}
 }
 
-// leave ends the wait of a call. Where the client gave the call up and no other
-// call waits, the run stops after the time to linger.
+// leave ends the wait of a call. If the client gave the call up and no other call
+// waits for a run that is still at work, the run stops after the time to linger.
 func (j *job) leave(gaveUp bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.waiters--
-	if gaveUp && j.waiters == 0 {
+	if gaveUp && j.waiters == 0 && !j.ended() {
 		j.leaving = time.AfterFunc(linger, func() { j.cancel(ErrClientLeft) })
 	}
 }
@@ -79,6 +79,7 @@ func (j *job) settle(result *Status, err error) {
 	j.result, j.err = result, err
 	if j.leaving != nil {
 		j.leaving.Stop()
+		j.leaving = nil
 	}
 	close(j.over)
 }

@@ -37,9 +37,9 @@
     return keys === null ? out : go.keyed(keys, out);
   }
 
-  // pipeline sends each item through the stages on its own. An item whose stage
-  // gives null is dropped, as one whose stage throws: there is nothing left that
-  // a later stage could work on.
+  // pipeline sends each item through the stages on its own. An item that is null,
+  // or becomes null in a stage, skips the stages after that: they would have no
+  // value to work on. undefined goes on, as in Claude Code.
   async function pipeline(list, ...rest) {
     const { items, steps } = go.stages(list, rest);
     const out = go.slots(items.length);
@@ -47,12 +47,11 @@
     let cause;
     const follow = async (i) => {
       try {
-        let value = items[i];
-        for (let s = 0; s < steps.length; s += 1) {
+        let value = await items[i];
+        for (let s = 0; s < steps.length && value !== null; s += 1) {
           if (stopped) return;
           const step = steps[s];
           value = await step(value, items[i], i);
-          if (value === null) return;
         }
         out[i] = value;
       } catch (e) {

@@ -75,7 +75,7 @@ func TestPipeline(t *testing.T) {
 		{name: "a last stage that gives null", give: `return await pipeline([1, 2], n => n, n => n === 1 ? null : n)`, want: `[null,2]`},
 		{name: "undefined passes on", give: `return await pipeline([1], () => {}, (p, n, i) => [p === undefined, n, i])`, want: `[[true,1,0]]`},
 		{name: "so do false, 0 and an empty text", give: `return await pipeline([false, 0, ''], n => n, n => String(n) + '!')`, want: `["false!","0!","!"]`},
-		{name: "an item that is null goes to the first stage", give: `return await pipeline([null], n => n === null ? 'seen' : 'lost')`, want: `["seen"]`},
+		{name: "an item that is null skips all stages", give: `return await pipeline([null, undefined], n => n === undefined ? 'seen' : 'lost')`, want: `[null,"seen"]`},
 		{name: "a stage that throws", give: `let later = 0; return [await pipeline([1, 2], n => { if (n === 1) throw new Error('no'); return n }, n => { later++; return n * 10 }), later, failures().map(f => f.kind)]`,
 			want: `[[null,20],1,["script"]]`},
 		{name: "a cap", give: `return await pipeline([1, 2], () => agent('spend:9'), () => agent('x'))`, start: Start{BudgetTokens: 5}, error: `budget Error`},

@@ -28,7 +28,7 @@ func (g *generator) one(of ...string) string { return of[g.IntN(len(of))] }
 
 // program is the body of an async function.
 func (g *generator) program() string {
-	switch g.IntN(16) {
+	switch g.IntN(19) {
 	case 0:
 		return g.matching()
 	case 1:
@@ -51,6 +51,10 @@ func (g *generator) program() string {
 		return g.international()
 	case 11, 12, 13, 14:
 		return g.operating()
+	case 15, 16:
+		return g.addresses()
+	case 17:
+		return g.inheriting()
 	default:
 		return g.expressions()
 	}

@@ -13,6 +13,9 @@ type Person struct {
 	When        time.Time
 }
 
+// String is the person as git prints one.
+func (p Person) String() string { return p.Name + " <" + p.Email + ">" }
+
 func (p Person) env(role string) []string {
 	// Git refuses a name that is empty or made of angle brackets alone.
 	name := strings.Map(func(r rune) rune {

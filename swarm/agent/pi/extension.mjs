@@ -46,7 +46,7 @@ function watch(pi) {
   // Pi says of it only that there was a connection error.
   subscribe("undici:client:connectError", ({ connectParams, error }) => {
     if (error?.code === "ECONNREFUSED" && connectParams?.host) {
-      ui?.setStatus("swarm", JSON.stringify({ nobody: `${connectParams.protocol}//${connectParams.host}` }));
+      ui?.setStatus("swarm", JSON.stringify({ refused_by: `${connectParams.protocol}//${connectParams.host}` }));
     }
   });
   subscribe("undici:request:headers", ({ request, response }) => {

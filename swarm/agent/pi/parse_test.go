@@ -174,13 +174,13 @@ func TestLines(t *testing.T) {
 		},
 		{
 			"nobody listens",
-			`{"type":"extension_ui_request","id":"1","method":"setStatus","statusKey":"swarm","statusText":"{\"nobody\":\"http://localhost:1\"}"}` + "\n" +
+			`{"type":"extension_ui_request","id":"1","method":"setStatus","statusKey":"swarm","statusText":"{\"refused_by\":\"http://localhost:1\"}"}` + "\n" +
 				strings.Replace(said("error", ""), `"stopReason"`, `"errorMessage":"Connection error.","stopReason"`, 1) + "\n" + `{"type":"agent_settled"}`,
 			"usage 1 2 3 4 0.5, error overloaded no server answers at http://localhost:1: is the server started?",
 		},
 		{
 			"a request was cut after nobody listened",
-			`{"type":"extension_ui_request","id":"1","method":"setStatus","statusKey":"swarm","statusText":"{\"nobody\":\"http://localhost:1\"}"}` + "\n" +
+			`{"type":"extension_ui_request","id":"1","method":"setStatus","statusKey":"swarm","statusText":"{\"refused_by\":\"http://localhost:1\"}"}` + "\n" +
 				`{"type":"auto_retry_start","delayMs":5,"errorMessage":"Connection error."}` + "\n" +
 				strings.Replace(said("error", ""), `"stopReason"`, `"errorMessage":"Connection error.","stopReason"`, 1) + "\n" + `{"type":"agent_settled"}`,
 			"retry overloaded 5, usage 1 2 3 4 0.5, error overloaded Connection error.",

@@ -101,8 +101,8 @@ type refused struct {
 	Status       int   `json:"status"`
 	RetryAfterMS int64 `json:"retryAfterMs"`
 
-	// Nobody is the address of a server that refused the connection.
-	Nobody string `json:"nobody"`
+	// RefusedBy is the address of a server that refused the connection.
+	RefusedBy string `json:"refused_by"`
 }
 
 // read reads one line. What is not JSON is text, what has no known type or the
@@ -392,8 +392,8 @@ func (s *run) fault(text string) *event.Erred {
 	is := s.refused
 	s.refused = refused{}
 	kind := fault.Kind(is.Status, text)
-	if is.Nobody != "" && text == disconnected {
-		text = fault.Down(is.Nobody)
+	if is.RefusedBy != "" && text == disconnected {
+		text = fault.Down(is.RefusedBy)
 	}
 	// The rest of the text is advice for the terminal of pi.
 	text, _, _ = strings.Cut(text, "\n\nUse /")

@@ -19,8 +19,8 @@ func Kinds(env Env) kinds.List {
 	return kinds.All()
 }
 
-// Machine finds the programs and logins of agents here.
-func Machine(env Env) *kinds.Machine {
+// NewMachine makes the finder of the programs and logins of agents on this computer.
+func NewMachine(env Env) *kinds.Machine {
 	return &kinds.Machine{Kinds: Kinds(env), Getenv: env.Getenv, Environ: env.Environ, Self: env.Self, Providers: func() map[string]provider.Provider { return providersOf(env) }}
 }
 
@@ -44,9 +44,9 @@ func UserConfig(env Env) (*config.Config, error) {
 	return conf, Refused(err)
 }
 
-// KindsFor are the kinds that can be driven, by name, commands among them, as a
-// run was told. They price what agents use that report no cost.
-func KindsFor(env Env, c engine.Config) (map[string]agent.Kind, error) {
+// PricedKinds returns the kinds of agents of a run by name, commands among them, with its
+// providers and prices. They compute the cost of agents that report none.
+func PricedKinds(env Env, c engine.Config) (map[string]agent.Kind, error) {
 	known, err := roles.Load()
 	if err != nil {
 		return nil, err

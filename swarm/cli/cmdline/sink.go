@@ -14,18 +14,18 @@ import (
 // Sink is stdout with a memory: of how much was written, and of the first
 // write that failed. Without it a result cut short by a full disk would exit 0.
 type Sink struct {
-	mu   sync.Mutex // guards what follows; held across writes to keep order
-	W    io.Writer
-	last io.Closer // the pager or filter that the output passes through; nil: none
-	n    int64
-	err  error
+	mu     sync.Mutex // guards what follows; held across writes to keep order
+	Writer io.Writer
+	last   io.Closer // the pager or filter that the output passes through; nil: none
+	n      int64
+	err    error
 }
 
 // Write counts the bytes and keeps the first error.
 func (s *Sink) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, err := s.W.Write(p)
+	n, err := s.Writer.Write(p)
 	s.n += int64(n)
 	if s.err == nil {
 		s.err = err
@@ -34,7 +34,7 @@ func (s *Sink) Write(p []byte) (int, error) {
 }
 
 // Fd lets terminal detection see through the sink. No file: no such number.
-func (s *Sink) Fd() uintptr { return FdOf(s.W) }
+func (s *Sink) Fd() uintptr { return FdOf(s.Writer) }
 
 // FdOf is the descriptor of a file; no such number for any other writer.
 func FdOf(w io.Writer) uintptr {
@@ -61,7 +61,7 @@ func (s *Sink) Failure() error {
 // nothing. A filtered result is for programs: it has no terminal.
 func (s *Sink) Filter(ctx context.Context, q *jq.Query) {
 	if q != nil {
-		s.Through(jq.NewFilter(ctx, q, s.W))
+		s.Through(jq.NewFilter(ctx, q, s.Writer))
 	}
 }
 
@@ -69,7 +69,7 @@ func (s *Sink) Filter(ctx context.Context, q *jq.Query) {
 func (s *Sink) Through(w io.WriteCloser) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.W, s.last = w, w
+	s.Writer, s.last = w, w
 }
 
 // End closes the pager or filter, and returns the error of the

@@ -6,16 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/internal/termtext"
 	"agentswarm/swarm/exit"
-	words "agentswarm/swarm/nearest"
 )
-
-// OneLine is an error for a message of one line.
-func OneLine(err error) string { return termtext.ErrorLine(err) }
-
-// Quoted shows a word of the user's in a message.
-func Quoted(word string) string { return `"` + termtext.Line(word) + `"` }
 
 // NoneEmpty refuses an empty word, such as a variable of the user's that was
 // not set: it is not meant to be the latest run.
@@ -25,9 +17,6 @@ func NoneEmpty(addresses []string) error {
 	}
 	return nil
 }
-
-// Nearest returns the name that word most likely means, or "" if none is near.
-func Nearest(word string, names []string) string { return words.Name(word, names) }
 
 // VisibleNames lists the names and aliases of commands that help shows.
 func VisibleNames(commands []*cli.Command) []string {
@@ -56,7 +45,7 @@ func YesNo(b *bool) string {
 // terminal stays one.
 func Unwrapped(w io.Writer) io.Writer {
 	if s, ok := w.(*Sink); ok {
-		return s.W
+		return s.Writer
 	}
 	return w
 }

@@ -154,7 +154,7 @@ func (t *attaching) findTerminal() error {
 			Advice: fmt.Sprintf("follow what it prints with `%s logs -f %s`", t.Env.Calls, t.address()),
 		}
 	}
-	t.in, t.out = in.FD, out.FD
+	t.in, t.out = in.Descriptor, out.Descriptor
 	return nil
 }
 

@@ -199,7 +199,7 @@ func TestInboxLines(t *testing.T) {
 		all = append(all, question(inbox.ID("k3x9q2", i+1), "a1", `"`+strings.Repeat("文 wide ", 40)+`"`))
 	}
 	for _, size := range []string{"COLUMNS=80 LINES=24", "COLUMNS=20 LINES=3", "COLUMNS=5 LINES=1"} {
-		term := terminal.Output{FD: -1, Getenv: envOf(strings.Fields(size)...)}
+		term := terminal.Output{Descriptor: -1, Getenv: envOf(strings.Fields(size)...)}
 		width, height := term.Size()
 		lines := inboxLines(all, term)
 		if len(lines) > max(height-1, 1) {
@@ -218,7 +218,7 @@ func TestInboxLines(t *testing.T) {
 func TestProgressTyping(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	p := newProgress(&b, terminal.Output{TTY: true, Motion: true, FD: -1, Getenv: envOf("COLUMNS=60", "LINES=20")})
+	p := newProgress(&b, terminal.Output{TTY: true, Motion: true, Descriptor: -1, Getenv: envOf("COLUMNS=60", "LINES=20")})
 	frame := func(s time.Duration, note string) Frame {
 		return Frame{Elapsed: s * time.Second, Note: note, Typing: note != ""}
 	}

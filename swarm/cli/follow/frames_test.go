@@ -31,7 +31,7 @@ func TestFramesAreFew(t *testing.T) {
 			began := time.Now()
 			w := &Watcher{
 				Began: began, told: map[string]bool{}, View: store.Fold(store.Identity{Run: "k3x9q2"}, nil),
-				progress: newProgress(&b, terminal.Output{TTY: true, FD: -1, Getenv: getenv}.WithEnv(getenv)),
+				progress: newProgress(&b, terminal.Output{TTY: true, Descriptor: -1, Getenv: getenv}.WithEnv(getenv)),
 			}
 			n := int64(0)
 			add := func(e event.Event) {

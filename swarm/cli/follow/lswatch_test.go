@@ -113,7 +113,7 @@ func TestWatchShows(t *testing.T) {
 	lines := &listWatcher{place: cmdline.Without(cmdline.Env{Stdout: &text})}
 	object := &listWatcher{place: cmdline.Without(cmdline.Env{Stdout: &objects})}
 	drawn := &listWatcher{picture: newProgress(pen, terminal.Output{
-		TTY: true, Motion: true, FD: -1, Getenv: envOf("COLUMNS", "80", "LINES", "24"),
+		TTY: true, Motion: true, Descriptor: -1, Getenv: envOf("COLUMNS", "80", "LINES", "24"),
 	})}
 	for i, f := range frames {
 		if err := lines.lines(f, i == 0); err != nil {

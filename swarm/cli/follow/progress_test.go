@@ -216,7 +216,7 @@ func (s *screen) Write(p []byte) (int, error) {
 func TestProgressDraws(t *testing.T) {
 	t.Parallel()
 	var s screen
-	p := newProgress(&s, terminal.Output{TTY: true, Motion: true, Getenv: envOf("COLUMNS=40", "LINES=10"), FD: -1})
+	p := newProgress(&s, terminal.Output{TTY: true, Motion: true, Getenv: envOf("COLUMNS=40", "LINES=10"), Descriptor: -1})
 	frame := func(ms int, note string) Frame {
 		return Frame{Elapsed: time.Duration(ms) * time.Millisecond, Note: note}
 	}
@@ -252,7 +252,7 @@ func TestProgressNarrower(t *testing.T) {
 	t.Parallel()
 	width := "80"
 	var b strings.Builder
-	p := newProgress(&b, terminal.Output{TTY: true, Motion: true, FD: -1, Getenv: func(name string) string {
+	p := newProgress(&b, terminal.Output{TTY: true, Motion: true, Descriptor: -1, Getenv: func(name string) string {
 		return map[string]string{"COLUMNS": width, "LINES": "24"}[name]
 	}})
 	p.Show(Frame{Note: strings.Repeat("x", 75)})
@@ -281,7 +281,7 @@ func TestProgressLines(t *testing.T) {
 func TestProgressConcurrent(t *testing.T) {
 	t.Parallel()
 	var s screen
-	p := newProgress(&s, terminal.Output{TTY: true, Motion: true, FD: -1, Getenv: envOf("COLUMNS=40", "LINES=10")})
+	p := newProgress(&s, terminal.Output{TTY: true, Motion: true, Descriptor: -1, Getenv: envOf("COLUMNS=40", "LINES=10")})
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {

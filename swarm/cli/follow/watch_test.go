@@ -44,7 +44,7 @@ func TestToldOfTheEnd(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
 			getenv := envOf(strings.Fields(tt.env)...)
-			term := terminal.Output{TTY: !tt.file, FD: -1, Getenv: getenv}.WithEnv(getenv)
+			term := terminal.Output{TTY: !tt.file, Descriptor: -1, Getenv: getenv}.WithEnv(getenv)
 			w := &Watcher{
 				Began: tt.began, progress: newProgress(&b, term), told: map[string]bool{},
 				View: store.Fold(store.Identity{Run: "k3x9q2"}, nil),

@@ -194,7 +194,7 @@ func newShowObject(s *selection.Selection, a *store.Agent) showObject {
 	}
 	if a.Copy > 0 && patch.LandedCopies(s.View)[patch.CopyName(a.ID, a.Copy)] {
 		landed := true
-		o.Landed, o.Text = &landed, "landed"
+		o.Landed, o.StateText = &landed, "landed"
 	}
 	return o
 }
@@ -235,7 +235,7 @@ func (p *portrait) facts(o showObject) {
 	p.line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
 	p.line("kind", strings.TrimSpace(o.Kind+" "+o.Model))
 	p.line("role", o.Role)
-	fmt.Fprintf(p, "%-10s %s\n", "status", p.term.State(termtext.Line(o.Text+attemptText(o.Attempt))))
+	fmt.Fprintf(p, "%-10s %s\n", "status", p.term.State(termtext.Line(o.StateText+attemptText(o.Attempt))))
 	if o.Error != nil {
 		p.line("cause", task.ErrorKind(o.Error.Kind).Explain(o.Error.Message))
 	}

@@ -66,7 +66,7 @@ func riskCheckAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if args[0] != "-" {
-		return exit.Usagef("risk check: takes only -, standard input, but got %s", cmdline.Quoted(args[0]))
+		return exit.Usagef("risk check: takes only -, standard input, but got %s", termtext.Quote(args[0]))
 	}
 	g, err := OpenGround(c, env)
 	if err != nil {
@@ -100,7 +100,7 @@ func (g *Ground) check(in io.Reader, out *bufio.Writer) error {
 		}
 		if err != nil {
 			answer = riskAnswer{
-				Tier: risk.Destructive, Verdict: risk.Ask, Opaque: true, Rules: []string{}, Error: cmdline.OneLine(err),
+				Tier: risk.Destructive, Verdict: risk.Ask, Opaque: true, Rules: []string{}, Error: termtext.ErrorLine(err),
 			}
 		}
 		if err := enc.Encode(answer); err != nil {

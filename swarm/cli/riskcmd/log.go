@@ -97,7 +97,7 @@ func newRiskLogObject(run string, all []policy.Logged) riskLogObject {
 // sayDamaged warns of a line of a record that cannot be read.
 func sayDamaged(p *cmdline.Place, file string) func(line int, err error) {
 	return func(line int, err error) {
-		fmt.Fprintf(p.Env.Stderr, "%s: %s: line %d: %s\n", cmdline.Program, termtext.Line(file), line, termtext.Line(cmdline.OneLine(err)))
+		fmt.Fprintf(p.Env.Stderr, "%s: %s: line %d: %s\n", cmdline.Program, termtext.Line(file), line, termtext.Line(termtext.ErrorLine(err)))
 	}
 }
 

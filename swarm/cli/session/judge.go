@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/internal/termtext"
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/ask"
-	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/ear"
@@ -28,7 +28,7 @@ func (s *Session) judgeActions(ctx context.Context, self string) error {
 	j, err := policy.New(ctx, policy.Request{
 		Run: s.Run, Repo: s.Repo, Trees: s.Trees, Policy: s.Policy, Rung: s.Sandbox.Rung, Open: s.Sandbox.Settings.Off(), Snapshots: &s.Snapshots,
 		Getenv: s.Env.Getenv, UserRules: riskcmd.UserRules(s.Env), SetupLayers: isolation.SetupLayers, Now: s.Deps.Now,
-		Warn: func(about string, err error) { s.Deps.Warn(about + ": " + cmdline.OneLine(err)) },
+		Warn: func(about string, err error) { s.Deps.Warn(about + ": " + termtext.ErrorLine(err)) },
 	})
 	if err != nil {
 		return riskcmd.RefusedRules(err)

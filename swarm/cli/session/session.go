@@ -88,14 +88,14 @@ func Open(ctx context.Context, p *cmdline.Place, run *store.Run, owner *store.Ow
 		return nil, err
 	}
 	s.Trees, s.Sandbox.Trees = trees, trees
-	known, err := cmdline.KindsFor(p.Env, recorded.Config)
+	known, err := cmdline.PricedKinds(p.Env, recorded.Config)
 	if err != nil {
 		return nil, err
 	}
 	s.Deps = engine.Deps{
 		Run: run, Journal: owner, Workspaces: trees,
 		Launcher: isolation.Launcher(self, s.Sandbox.Rung), Walls: s.Sandbox.Walls, Backend: s.Sandbox.Backend,
-		Kinds: known, Self: self, Walled: s.Sandbox.Rung != box.None && !s.Sandbox.Settings.Off(), Surroundings: cmdline.Machine(p.Env).Surroundings(),
+		Kinds: known, Self: self, Walled: s.Sandbox.Rung != box.None && !s.Sandbox.Settings.Off(), Surroundings: cmdline.NewMachine(p.Env).Surroundings(),
 		Unlock: func() error {
 			return errors.Join(p.Repo.UnlockRefs(captureref.Run(run.ID)), submodule.UnlockStores(p.Repo, run.Modules()))
 		},
@@ -103,7 +103,7 @@ func Open(ctx context.Context, p *cmdline.Place, run *store.Run, owner *store.Ow
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },
 		},
 		Memory:  admissionOf(p.Env),
-		Version: cmdline.Machine(p.Env).VersionOf,
+		Version: cmdline.NewMachine(p.Env).VersionOf,
 		Environ: p.Env.Environ, PassEnv: s.Sandbox.Settings.PassEnv, Root: p.Root(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: s.Notices.say,
 	}

@@ -19,6 +19,7 @@ type MergeObject struct {
 	Ref       string           `json:"ref"`
 	Old       string           `json:"old,omitempty"`
 	Commit    string           `json:"commit,omitempty"`
+	Committer string           `json:"committer,omitempty"`
 	Moved     bool             `json:"moved"`
 	Merged    []MergedObject   `json:"merged"` // on the branch only if it moved
 	Conflicts []ConflictObject `json:"conflicts"`
@@ -64,7 +65,7 @@ func NewMergeObject(r *lander.Report) MergeObject {
 		o.Stopped = r.Stopped.Error()
 	}
 	if len(r.Outcome.Landed) > 0 {
-		o.Commit = string(r.New)
+		o.Commit, o.Committer = string(r.New), r.Committer.String()
 	}
 	for _, l := range r.Outcome.Landed {
 		merged := MergedObject{Agent: l.ID, Commit: string(l.Commit)}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"agentswarm/internal/termtext"
 	"agentswarm/merge"
@@ -16,6 +17,7 @@ import (
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
 )
 
 // PrintMerge prints the outcome of a merge.
@@ -49,6 +51,9 @@ func PrintMerge(p *cmdline.Place, w io.Writer, r *lander.Report) {
 		if text := markedText(r.View.Agent(task.ID(l.ID))); text != "" {
 			fmt.Fprintf(w, "%s: %s\n", l.ID, termtext.Line(text))
 		}
+	}
+	if len(out.Landed) > 0 && r.Committer == git.Swarm(time.Time{}) {
+		fmt.Fprintf(w, "committed as %s: git has no user.name and user.email of yours here; set both with `git config`\n", r.Committer)
 	}
 	for _, dir := range r.Checkouts {
 		fmt.Fprintf(w, "updated the checkout %s\n", termtext.Line(dir))

@@ -100,7 +100,7 @@ type AgentObject struct {
 	Large      []task.Ignored `json:"large_files,omitempty"`
 	LargeMore  int            `json:"large_files_more,omitempty"`
 
-	Text string // where it is, for a person
+	StateText string `json:"-"` // where it is, for a person
 }
 
 type PatchObject struct {
@@ -295,7 +295,7 @@ func NewAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 	o := AgentObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item, Phase: a.Call.Phase,
 		Kind: spec.Kind, Model: spec.Model, Attempt: a.Attempt, Status: task.Word(a.Status),
-		DependsOn: a.Call.DependsOn, WaitsFor: a.Held, Text: a.StateText(),
+		DependsOn: a.Call.DependsOn, WaitsFor: a.Held, StateText: a.StateText(),
 	}
 	times := a.Times(v.Until(now))
 	o.Worked, o.Checked, o.Waited = times.Worked.Milliseconds(), times.Checked.Milliseconds(), times.Waited.Milliseconds()

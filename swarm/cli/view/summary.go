@@ -73,7 +73,7 @@ func waitedText(o AgentObject) string {
 
 // ResultText returns the state of an agent, with its check, review and landing.
 func ResultText(o AgentObject) string {
-	text := o.Text
+	text := o.StateText
 	if o.Retry != nil {
 		text += ", retry"
 	}

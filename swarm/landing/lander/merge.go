@@ -81,11 +81,12 @@ func (ld *Lander) mergeOnce(ctx context.Context, r MergeRequest) (*Report, error
 	if r.Verify != "" && !r.Queue.On {
 		l.check = func(ctx context.Context) (bool, error) { return ld.verifyMerged(ctx, &l, r.Verify, report) }
 	}
-	style := ld.styleOf(ctx, r.Style, r.Author)
+	style, committer := ld.styleOf(ctx, r.Style, r.Author), ld.committer(ctx)
+	report.Committer = git.Person{Name: committer.Name, Email: committer.Email}
 	if err = checkStyle(style, chosen); err == nil {
 		work := mergeWork{
 			quarantine: l.quarantine, chosen: chosen, style: style, resolved: r.Resolved,
-			request: merge.Request{Onto: l.onto, Committer: ld.committer(ctx), Squash: style.Squashed(ld.Run.ID, len(chosen))},
+			request: merge.Request{Onto: l.onto, Committer: committer, Squash: style.Squashed(ld.Run.ID, len(chosen))},
 		}
 		if r.Queue.On {
 			err = ld.mergeQueued(ctx, &l, work, r, report)

@@ -18,6 +18,7 @@ type Report struct {
 	View      *store.View // as the merge saw it
 	Ref       string      // of the branch
 	Old, New  git.Hash    // of the branch
+	Committer git.Person  // of the commits, without a time; [git.Swarm] if git knows no name
 	Outcome   *merge.Outcome
 	Checkouts []string // whose files followed
 	Verified  *bool    // by the check; nil: none ran

@@ -2,7 +2,7 @@
 (kit) => {
   'use strict';
 
-  const { resolve, option, numberOption, optionsOf, refuseOptions, filled, joined, intlClass, zoneOffset, zoneName } = kit;
+  const { noRanges, resolve, option, numberOption, optionsOf, refuseOptions, filled, joined, intlClass, zoneOffset, zoneName } = kit;
   const { getTime } = Date.prototype;
 
   const dateFields = ['weekday', 'year', 'month', 'day'];
@@ -21,7 +21,7 @@
     for (const f of ['hour', 'minute', 'second']) s[f] = option(options, f, ['2-digit', 'numeric']);
     s.fractionalSecondDigits = numberOption(options.fractionalSecondDigits, 'fractionalSecondDigits', 1, 3);
     s.timeZoneName = option(options, 'timeZoneName', ['short', 'long', 'shortOffset', 'longOffset', 'shortGeneric', 'longGeneric']);
-    if (s.timeZoneName !== undefined && s.timeZoneName !== 'short') throw new RangeError('Intl.DateTimeFormat: the option timeZoneName is there as \'short\' only');
+    if (s.timeZoneName !== undefined && !/^short$|Offset$/.test(s.timeZoneName)) throw new RangeError('Intl.DateTimeFormat: the option timeZoneName is there as short, shortOffset and longOffset only');
     s.dateStyle = option(options, 'dateStyle', styles);
     s.timeStyle = option(options, 'timeStyle', styles);
     const cycle = option(options, 'hourCycle', ['h11', 'h12', 'h23', 'h24']);
@@ -78,11 +78,19 @@
   };
 
   const two = (n) => String(n).padStart(2, '0');
+  // offsetText is how far a zone is ahead: GMT+1, or GMT+01:00. Local mean times
+  // have seconds.
+  const offsetText = (s, offset, long) => {
+    const [seconds, language] = [Math.abs(offset), s.locale.slice(0, 2)];
+    const [h, m, sec] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+    const minus = language === 'fr' || language === 'sv' ? '\u2212' : '-';
+    return (language === 'fr' ? 'UTC' : 'GMT') + (offset < 0 ? minus : '+') + (long ? two(h) : h) + (long || m > 0 || sec > 0 ? ':' + two(m) : '') + (sec > 0 ? ':' + two(sec) : '');
+  };
   const zoneText = (s, offset) => {
+    if (s.timeZoneName !== undefined && s.timeZoneName !== 'short') return offsetText(s, offset, s.timeZoneName === 'longOffset');
     if (s.timeZone === 'UTC') return s.timeStyle === 'full' ? 'Coordinated Universal Time' : 'UTC';
-    if (!/^(?:[+-]|Etc\/)/.test(s.timeZone)) throw new RangeError('Intl.DateTimeFormat: the name of a zone is there for UTC and for offsets only: leave timeZoneName out');
-    const minutes = Math.abs(offset) / 60;
-    return 'GMT' + (offset === 0 ? '' : (offset < 0 ? '-' : '+') + Math.floor(minutes / 60) + (minutes % 60 === 0 ? '' : ':' + two(minutes % 60)));
+    if (!/^(?:[+-]|Etc\/)/.test(s.timeZone)) throw new RangeError('Intl.DateTimeFormat: the name of a zone is there for UTC and for offsets only: use shortOffset');
+    return offset === 0 && !/^(?:de|fr|it|pt)/.test(s.locale) ? 'GMT' : offsetText(s, offset, false);
   };
   const timeOf = (value) => {
     if (value === undefined) return new Date().getTime(); // the clock is closed: it throws
@@ -136,6 +144,7 @@
   const DateTimeFormat = intlClass('DateTimeFormat', (l, o) => dateSetup(l, o), {
     format: dateText,
     formatToParts: (s, value) => dateParts(s, value),
+    ...noRanges('DateTimeFormat'),
     resolvedOptions: resolvedDate,
   }, true);
   const localeDate = (required, defaults, name) => ({ [name](locales, options) {

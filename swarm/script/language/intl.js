@@ -74,6 +74,14 @@
     }
   };
 
+  // noRanges are the methods that write two values as one text.
+  const noRanges = (what) => {
+    const refuse = () => {
+      throw new RangeError(`Intl.${what}: ranges are not there: format both ends, and put a dash between them`);
+    };
+    return { formatRange: refuse, formatRangeToParts: refuse };
+  };
+
   // filled puts values into the places of a pattern, as parts.
   const filled = (pattern, place) => {
     const out = [];
@@ -160,19 +168,20 @@
     }),
   }, true);
 
-  const kit = { resolve, option, numberOption, optionsOf, refuseOptions, filled, joined, intlClass, english, localeText, zoneOffset: parts.zoneOffset, zoneName: parts.zoneName };
+  const kit = { noRanges, resolve, option, numberOption, optionsOf, refuseOptions, filled, joined, intlClass, english, localeText, zoneOffset: parts.zoneOffset, zoneName: parts.zoneName, canonicalList, resolvedTag, segments: parts.segments };
   const numbers = part('numberformat.js', kit);
   const { NumberFormat, numberSetup, numberParts } = numbers;
   const { DateTimeFormat, localeDate } = part('dateformat.js', kit);
   const { PluralRules, ListFormat, RelativeTimeFormat } = part('wordformat.js', Object.assign({}, kit, numbers));
+  const { Segmenter } = part('segmenter.js', kit);
 
   const Intl = {};
-  for (const [name, value] of Object.entries({ NumberFormat, DateTimeFormat, Collator, PluralRules, ListFormat, RelativeTimeFormat })) {
+  for (const [name, value] of Object.entries({ NumberFormat, DateTimeFormat, Collator, PluralRules, ListFormat, RelativeTimeFormat, Segmenter })) {
     defineProperty(Intl, name, { value, writable: true, enumerable: false, configurable: true });
   }
   defineProperty(Intl, 'getCanonicalLocales', { value: { getCanonicalLocales: (locales) => canonicalList(locales) }.getCanonicalLocales, writable: true, configurable: true });
   defineProperty(Intl, Symbol.toStringTag, { value: 'Intl', configurable: true });
-  for (const [name, instead] of [['DisplayNames', 'a table of your own'], ['Segmenter', '[...text] for characters'], ['DurationFormat', 'Intl.NumberFormat'], ['Locale', 'the tag as a text']]) {
+  for (const [name, instead] of [['DisplayNames', 'a table of your own'], ['DurationFormat', 'Intl.NumberFormat'], ['Locale', 'the tag as a text']]) {
     defineProperty(Intl, name, {
       get() {
         throw new RangeError(`Intl.${name} is not there: use ${instead}`);

@@ -220,6 +220,7 @@ func (in *installer) parts() *goja.Object {
 		return in.run(call.Argument(0).String(), call.Argument(1))
 	}))
 	in.must(o.Set("localeText", in.localeText))
+	in.must(o.Set("segments", in.segments))
 	in.must(o.Set("zoneName", in.zoneName))
 	in.must(o.Set("zoneOffset", in.zoneOffset))
 	return o

@@ -2,7 +2,7 @@
 (kit) => {
   'use strict';
 
-  const { resolve, option, numberOption, optionsOf, refuseOptions, filled, joined, intlClass, english, localeText } = kit;
+  const { noRanges, resolve, option, numberOption, optionsOf, refuseOptions, filled, joined, intlClass, english, localeText } = kit;
 
   // A decimal has its digits without leading zeros, and how many of
   // them stand before the point, which may be negative.
@@ -242,6 +242,7 @@
   const NumberFormat = intlClass('NumberFormat', numberSetup, {
     format: (s, value) => joined(numberParts(s, value)),
     formatToParts: (s, value) => numberParts(s, value),
+    ...noRanges('NumberFormat'),
     resolvedOptions: resolvedNumber,
   }, true);
 

@@ -48,8 +48,8 @@
     }
 
     constructor(init = undefined) {
-      if (init === undefined || init === null) return;
-      if (typeof init === 'object' || typeof init === 'function') {
+      if (init === undefined) return;
+      if ((typeof init === 'object' && init !== null) || typeof init === 'function') {
         this.#pairs = URLSearchParams.#fromObject(init);
         // A name that comes again in a record takes the later value.
         if (!init[Symbol.iterator]) this.#pairs = [...new Map(this.#pairs)];
