@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/cleancmd"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/enter"
 	"agentswarm/swarm/cli/follow"
@@ -34,7 +35,7 @@ func builtin(env cmdline.Env) []*cli.Command {
 			inspect.NewAcceptCommand(env), inspect.NewRejectCommand(env), inspect.NewRemarkCommand(env), newRetryCommand(env),
 			landcmd.NewMergeCommand(env), landcmd.NewApplyCommand(env), inspect.NewPRCommand(env), enter.NewShellCommand(env), enter.NewExecCommand(env)),
 		job("Answer", readOnly(follow.NewInboxCommand(env)), follow.NewAnswerCommand(env), follow.NewApproveCommand(env), follow.NewDenyCommand(env), follow.NewSendCommand(env)),
-		job("Undo and tidy", landcmd.NewUndoCommand(env), follow.NewCancelCommand(env), newRmCommand(env), newGcCommand(env)),
+		job("Undo and tidy", landcmd.NewUndoCommand(env), follow.NewCancelCommand(env), cleancmd.NewRmCommand(env), cleancmd.NewGcCommand(env)),
 		job("Set up", newInitCommand(env), newConfigCommand(env), newDoctorCommand(env), newSetupCommand(env), newAgentsCommand(env),
 			newModelsCommand(env), newRolesCommand(env), newVariantsCommand(env), riskcmd.New(env), newBenchCommand(env),
 			newCompletionCommand(env), newManCommand(env), newVersionCommand(env)),

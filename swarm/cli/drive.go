@@ -22,7 +22,6 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
-	"agentswarm/swarm/gc"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/mcp"
 	"agentswarm/swarm/reviewer"
@@ -205,28 +204,6 @@ func (b *bench) pinAgain(ctx context.Context, id store.Identity) error {
 	return b.Repo.UpdateRefs(ctx, "swarm resume "+id.Run, git.RefUpdate{
 		Ref: ref, New: git.Hash(id.Base.Commit),
 	})
-}
-
-// retrieve puts a run in order like settle, and captures what could not be
-// captured when it was closed.
-func (p *place) retrieve(ctx context.Context, run *store.Run) (*store.View, error) {
-	v, err := session.View(ctx, &p.Place, run)
-	if err != nil || v.Status == store.RunRunning || !gc.HasWorkspaces(v) && len(engine.Boxes(run)) == 0 {
-		return v, err
-	}
-	owner, err := run.Own(ctx)
-	var busy *store.BusyError
-	if errors.As(err, &busy) {
-		return v, nil // whoever has it sees to that
-	}
-	if err != nil {
-		return nil, err
-	}
-	err = session.Recover(ctx, &p.Place, run, owner)
-	if err = errors.Join(err, owner.Close()); err != nil {
-		return nil, fmt.Errorf("put run %s in order: %w", run.ID, err)
-	}
-	return run.View()
 }
 
 // carryOut hands the calls, or the wish for another attempt, to the engine

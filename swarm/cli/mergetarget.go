@@ -1,9 +1,10 @@
 package cli
 
 import (
+	"context"
+
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
-	"context"
 )
 
 // target refuses a --merge that could not land, before anything starts.

@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"agentswarm/swarm/cli/cmdline"
 	"context"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/cli/cmdline"
 )
 
 // readOnly declares that a command only reads. It leaves a run whose owner died

@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"context"
+	"os"
+
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/script/process"
 	"agentswarm/swarm/shim"
-	"context"
-	"os"
 )
 
 // Supervise is the body of a process that swarm starts for itself and that

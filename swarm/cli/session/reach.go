@@ -1,14 +1,15 @@
 package session
 
 import (
-	"agentswarm/swarm/cli/cmdline"
-	"agentswarm/swarm/control"
-	"agentswarm/swarm/exit"
-	"agentswarm/swarm/store"
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/control"
+	"agentswarm/swarm/exit"
+	"agentswarm/swarm/store"
 )
 
 // Reach connects with the process that owns a run. One that has just begun

@@ -10,7 +10,9 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
+	"agentswarm/swarm/gc"
 	"agentswarm/swarm/store"
 )
 
@@ -145,4 +147,26 @@ func inUse(p *cmdline.Place, run *store.Run) error {
 		refused.Advice = "try again when it has ended"
 	}
 	return refused
+}
+
+// Retrieve recovers a run as View does, and also captures work that could not be captured when
+// the run was closed. It returns an error if that fails.
+func Retrieve(ctx context.Context, p *cmdline.Place, run *store.Run) (*store.View, error) {
+	v, err := View(ctx, p, run)
+	if err != nil || v.Status == store.RunRunning || !gc.HasWorkspaces(v) && len(engine.Boxes(run)) == 0 {
+		return v, err
+	}
+	owner, err := run.Own(ctx)
+	var busy *store.BusyError
+	if errors.As(err, &busy) {
+		return v, nil // whoever has it sees to that
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = Recover(ctx, p, run, owner)
+	if err = errors.Join(err, owner.Close()); err != nil {
+		return nil, fmt.Errorf("put run %s in order: %w", run.ID, err)
+	}
+	return run.View()
 }

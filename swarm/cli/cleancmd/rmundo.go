@@ -1,4 +1,4 @@
-package cli
+package cleancmd
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ type restoredObject struct {
 }
 
 // bringBack moves removed runs back; without a name, the run removed last.
-func (p *place) bringBack(c *cli.Context, names []string) error {
+func bringBack(p *cmdline.Place, c *cli.Context, names []string) error {
 	trashed, err := p.State.Trashed()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package cli
+package cleancmd
 
 import (
 	"context"
@@ -19,7 +19,8 @@ import (
 	"agentswarm/swarm/store"
 )
 
-func newGcCommand(env cmdline.Env) *cli.Command {
+// NewGcCommand returns the command `swarm gc`.
+func NewGcCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
 		Usage: "recover runs whose process died, and empty the trash",
@@ -56,17 +57,17 @@ func gcAction(c *cli.Context, env cmdline.Env) error {
 	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
-	p, err := openPlace(c, env)
+	p, err := cmdline.Open(c, env)
 	if err != nil {
 		return err
 	}
-	keep, err := session.Retention(&p.Place)
+	keep, err := session.Retention(p)
 	if err != nil {
 		return err
 	}
 	report, failed := gc.Collect(c.Context, gc.Request{
-		Remover: *p.remover(), Retention: keep, Now: time.Now(), DryRun: c.Bool("dry-run"),
-		Space: diskwatch.SpaceOf, Copies: enter.CopyManager(&p.Place), Self: env.Self, Step: env.Step,
+		Remover: *remover(p), Retention: keep, Now: time.Now(), DryRun: c.Bool("dry-run"),
+		Space: diskwatch.SpaceOf, Copies: enter.CopyManager(p), Self: env.Self, Step: env.Step,
 	})
 	if c.Context.Err() != nil {
 		return failed
@@ -118,23 +119,23 @@ func (o *gcObject) print(w io.Writer, age time.Duration) error {
 }
 
 // remover removes runs.
-func (p *place) remover() *gc.Remover {
+func remover(p *cmdline.Place) *gc.Remover {
 	return &gc.Remover{Repo: p.Repo, State: p.State, Runs: openRuns{p}, Calls: p.Env.Calls}
 }
 
 // openRuns lets a collection recover and open runs.
-type openRuns struct{ *place }
+type openRuns struct{ *cmdline.Place }
 
 func (r openRuns) Recover(ctx context.Context, run *store.Run) (*store.View, error) {
-	return r.retrieve(ctx, run)
+	return session.Retrieve(ctx, r.Place, run)
 }
 
 func (r openRuns) Open(ctx context.Context, run *store.Run) (*gc.OpenRun, error) {
-	owner, err := session.Own(ctx, &r.place.Place, run)
+	owner, err := session.Own(ctx, r.Place, run)
 	if err != nil {
 		return nil, err
 	}
-	b, err := openBench(ctx, &r.place.Place, run, owner)
+	b, err := session.Open(ctx, r.Place, run, owner)
 	if err != nil {
 		return nil, errors.Join(err, owner.Close())
 	}

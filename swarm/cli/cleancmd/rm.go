@@ -1,4 +1,4 @@
-package cli
+package cleancmd
 
 import (
 	"fmt"
@@ -15,7 +15,8 @@ import (
 	"agentswarm/swarm/store"
 )
 
-func newRmCommand(env cmdline.Env) *cli.Command {
+// NewRmCommand returns the command `swarm rm`.
+func NewRmCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
 		Usage:     "move runs to the trash",
@@ -62,7 +63,7 @@ func rmAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	p, err := openPlace(c, env)
+	p, err := cmdline.Open(c, env)
 	if err != nil {
 		return err
 	}
@@ -73,16 +74,16 @@ func rmAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if undo {
-		return p.bringBack(c, addresses)
+		return bringBack(p, c, addresses)
 	}
-	keep, err := session.Retention(&p.Place)
+	keep, err := session.Retention(p)
 	if err != nil {
 		return err
 	}
 	// All are looked at before the first goes.
 	var runs []*store.Run
 	for _, address := range addresses {
-		run, err := p.removable(c, address)
+		run, err := removable(p, c, address)
 		if err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func rmAction(c *cli.Context, env cmdline.Env) error {
 	}
 	o := removedObject{Schema: "swarm.rm/1", Removed: []removedRun{}}
 	for _, run := range runs {
-		to, err := p.remover().Remove(c.Context, run)
+		to, err := remover(p).Remove(c.Context, run)
 		if err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func rmAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // removable is the run of an address, if rm may take it.
-func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
+func removable(p *cmdline.Place, c *cli.Context, address string) (*store.Run, error) {
 	a, err := p.State.Resolve(address)
 	if err != nil {
 		return nil, cmdline.Refused(err)
@@ -119,7 +120,7 @@ func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 	if a.Agent != "" {
 		return nil, exit.Usagef("rm: takes runs, and %q is an agent", address)
 	}
-	v, err := session.View(c.Context, &p.Place, a.Run)
+	v, err := session.View(c.Context, p, a.Run)
 	switch {
 	case err != nil && c.Bool("force") && !a.Run.Live():
 		return a.Run, nil
@@ -137,7 +138,7 @@ func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 	if c.Bool("force") {
 		return a.Run, nil
 	}
-	loss, err := p.remover().Loss(c.Context, a.Run, v)
+	loss, err := remover(p).Loss(c.Context, a.Run, v)
 	if err != nil {
 		return nil, err
 	}
