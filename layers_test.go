@@ -19,7 +19,7 @@ func layers() [][]string {
 		0: {
 			"internal/boundedline", "internal/bytesize", "internal/diffcolor", "internal/fspath", "internal/jq",
 			"internal/patchpath", "internal/picture", "internal/statefile", "internal/termtext", "internal/testing/campaign",
-			"internal/testing/nonamespaces", "internal/testprogram", "risk/argv", "risk/lockfile", "roles", "swarm/ask",
+			"internal/testing/nonamespaces", "internal/testprogram", "merge/takeback", "risk/argv", "risk/lockfile", "roles", "swarm/ask",
 			"swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat", "swarm/landing/queue", "swarm/modeltest",
 			"swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/refusal", "swarm/script/regex", "swarm/stage",
 			"swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks", "worktree/disk", "worktree/git", "worktree/step",
@@ -38,7 +38,7 @@ func layers() [][]string {
 		3: {
 			"risk/repository", "swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command",
 			"swarm/agent/copilot", "swarm/agent/gemini", "swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",
-			"swarm/builtin", "swarm/engine", "swarm/fleet", "swarm/lab", "swarm/landing", "swarm/ledger", "swarm/patch",
+			"swarm/builtin", "swarm/engine", "swarm/fleet", "swarm/lab", "swarm/landing", "swarm/landing/attest", "swarm/ledger", "swarm/patch",
 			"swarm/review/mark", "swarm/script/process", "swarm/script/repository", "swarm/selector", "swarm/tui/reviewing",
 		},
 		4: {
@@ -47,7 +47,7 @@ func layers() [][]string {
 			"swarm/workflow",
 		},
 		5: {
-			"swarm/agent/readiness", "swarm/assign", "swarm/confine", "swarm/gc", "swarm/models/catalog", "swarm/policy", "swarm/project",
+			"swarm/agent/readiness", "swarm/assign", "swarm/confine", "swarm/gc", "swarm/landing/handback", "swarm/models/catalog", "swarm/policy", "swarm/project",
 			"swarm/review/collect", "swarm/runhook",
 		},
 		6: {

@@ -64,11 +64,16 @@ func (m *merger) hunks(ctx context.Context, r merged, file string) ([]Hunk, erro
 // text is a blob of at most a number of bytes; a larger one has no text.
 func (m *merger) text(ctx context.Context, id git.Hash, most int64) ([]byte, error) {
 	text, err := m.objects.Blob(ctx, id, most)
-	var large *git.SizeError
-	if errors.As(err, &large) {
+	if tooLarge(err) {
 		return nil, nil
 	}
 	return text, err
+}
+
+// tooLarge reports whether a blob was not read for its size.
+func tooLarge(err error) bool {
+	_, large := errors.AsType[*git.SizeError](err)
+	return large
 }
 
 // find looks a path up in a tree.

@@ -37,6 +37,12 @@ type Marked struct {
 	Marks []MarkedFile
 }
 
+// Markers are conflict markers that were handed out.
+type Markers struct {
+	Labels
+	Files []MarkedFile
+}
+
 // MarkedFile is a file that holds conflict markers.
 type MarkedFile struct {
 	Path string `json:"path"`
@@ -257,6 +263,44 @@ func Unresolved(ctx context.Context, q *git.Quarantine, req UnresolvedRequest) (
 		}
 	}
 	return unique(left), nil
+}
+
+// unresolved is the conflict of a patch whose files still hold markers; nil if none does.
+func (m *merger) unresolved(ctx context.Context, p Patch) (*Conflict, error) {
+	if p.Markers == nil {
+		return nil, nil
+	}
+	ends := m.trees[p.ID]
+	changed, err := m.changed(ctx, "", ends.base, ends.result)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conflict{ID: p.ID, Text: "conflict markers are left in it"}
+	for _, path := range changed {
+		e, there, err := m.find(ctx, ends.result, path)
+		if err != nil {
+			return nil, err
+		}
+		if !there || !strings.HasPrefix(e.Mode, "100") {
+			continue
+		}
+		text, err := m.text(ctx, e.ID, markedMax)
+		if err != nil {
+			return nil, err
+		}
+		separators := anyNumber
+		if at := slices.IndexFunc(p.Markers.Files, func(f MarkedFile) bool { return f.Path == path }); at >= 0 {
+			separators = p.Markers.Files[at].Separators
+		}
+		if unresolved(text, p.Markers.Labels, separators) {
+			c.Paths = append(c.Paths, path)
+		}
+	}
+	if len(c.Paths) == 0 {
+		return nil, nil
+	}
+	c.With, err = m.with(ctx, meeting{paths: c.Paths})
+	return c, err
 }
 
 // anyNumber of separators may be in a file that was handed out without markers.

@@ -92,6 +92,12 @@ func (m *merger) add(ctx context.Context, p Patch) error {
 		return err
 	}
 	m.trees[p.ID] = ends
+	if conflict, err := m.unresolved(ctx, p); err != nil || conflict != nil {
+		if err == nil {
+			m.out.Conflicts = append(m.out.Conflicts, *conflict)
+		}
+		return err
+	}
 	message, err := p.message()
 	if err != nil {
 		return err
@@ -111,6 +117,12 @@ func (m *merger) add(ctx context.Context, p Patch) error {
 			return err
 		}
 		tree = result.Tree
+	}
+	if undoing, err := m.undoing(ctx, p, tree); err != nil || undoing != nil {
+		if err == nil {
+			m.out.Undoing = append(m.out.Undoing, *undoing)
+		}
+		return err
 	}
 	if tree == m.out.Tree {
 		m.out.Empty = append(m.out.Empty, p.ID)

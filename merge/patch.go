@@ -17,7 +17,17 @@ type Patch struct {
 	// Above is a commit with Base as its only parent that Commit improves. Where the
 	// target has the changes of Above already, only the rest of Commit is merged.
 	// Empty: none.
-	Above   git.Hash
+	Above git.Hash
+	// Origin is the commit that the work began from, if Base is a later one. The patch is
+	// left out if it takes lines back that landed in between; see [Undoing]. Empty: it is
+	// not looked at.
+	Origin git.Hash
+	// Resolves is the conflict that the patch resolves. It may change landed lines only
+	// where the conflict is. Nil: none.
+	Resolves *Resolution
+	// Markers are the conflict markers that the work began with. The patch is in conflict
+	// while its files hold one of them. Nil: there are none.
+	Markers *Markers
 	Subject string // first line of the commit made of it; cut to 72
 	Body    string // text after the subject; may be empty
 	Author  git.Person
@@ -45,12 +55,13 @@ type Squash struct {
 }
 
 // Outcome is what became of the patches of a request: each has landed, is in
-// conflict, or was contained already.
+// conflict, takes landed lines back, or was contained already.
 type Outcome struct {
 	// Commit is the last commit made, Onto where none was; Tree is its tree.
 	Commit, Tree git.Hash
 	Landed       []Landed
 	Conflicts    []Conflict
+	Undoing      []Undoing
 	// Empty are the ids of patches that change nothing any more.
 	Empty []string
 }

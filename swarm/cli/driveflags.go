@@ -21,7 +21,7 @@ func driveFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
-		cmdline.JSONFlag(), yesFlag(), anywayFlag(),
+		cmdline.JSONFlag(), cmdline.YesFlag(), anywayFlag(),
 	}, budgetFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags())
 }
 

@@ -23,6 +23,7 @@ type finishRequest struct {
 	json  bool
 	merge bool
 	into  string
+	back  *attempts // runs the attempts of patches that are handed back; nil: none is
 }
 
 // finish merges if that was asked for, gives the run up and tells how it
@@ -33,7 +34,7 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	if r.merge && end.status != store.RunStopped && end.status != store.RunPaused {
 		var request lander.MergeRequest
 		if request, mergeErr = b.endMerge(r); mergeErr == nil {
-			merged, mergeErr = b.Lander().Merge(ctx, request)
+			merged, mergeErr = b.mergeEnd(ctx, request, r.back)
 		}
 	}
 	var nothing *lander.NothingError
@@ -78,6 +79,15 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 		return &exit.Error{Code: code}
 	}
 	return nil
+}
+
+// mergeEnd merges at the end of a run, and hands back what is left out if back runs the
+// attempts.
+func (b *bench) mergeEnd(ctx context.Context, r lander.MergeRequest, back *attempts) (*lander.Report, error) {
+	if back == nil {
+		return b.Lander().Merge(ctx, r)
+	}
+	return b.MergeHandingBack(ctx, r, back)
 }
 
 // endMerge is the merge at the end of a run. It lands the patches that pass the check of

@@ -45,7 +45,7 @@ func flagTopics() []flagTopic {
 			"agent", "role", "agent-model", "model", "effort", "max-thinking-tokens", "tools", "read-only", "route",
 			"endpoint", "api", "key-env", "provider-file", "context-window",
 		}},
-		{"Checks and landing", []string{"setup", "warm", "verify", "review", "merge", "into", "all-or-nothing", "as-they-pass", "screen", "slots", "order", "drop"}},
+		{"Checks and landing", []string{"setup", "warm", "verify", "review", "merge", "into", "all-or-nothing", "as-they-pass", "screen", "slots", "order", "hand-back", "attest", "drop"}},
 		{"Commits", []string{"message", "squash", "trailer", "author"}},
 		{"Pull requests", []string{"owners", "group", "class", "stacked", "max", "draft", "title", "body", "remote", "prefix", "forge", "dir"}},
 		{"Conflicts", []string{"resolve", "continue", "abort"}},

@@ -12,6 +12,8 @@ func (p *place) target(ctx context.Context, pl *plan) error {
 	switch {
 	case pl.into != "" && !pl.merge:
 		return exit.Usagef("run: --into says where --merge lands; give --merge too")
+	case pl.handBack && !pl.merge:
+		return exit.Usagef("run: --hand-back is about the patches that --merge leaves out; give --merge too")
 	case !pl.merge:
 		return nil
 	case pl.workflow.Count > 1:

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/roles"
@@ -45,11 +43,6 @@ func (p *place) paid(pl *plan) bool {
 // ErrDeclined says that somebody was asked whether a run may start, and said
 // no.
 var ErrDeclined = errors.New("not started")
-
-// yesFlag leaves out the question before many agents start that cost money.
-func yesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask before many paid agents start"}
-}
 
 // confirmPaid shows a person what many agents that cost money are about to do,
 // and asks once. Where nobody sits at a terminal nobody is asked.

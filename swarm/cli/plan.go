@@ -57,6 +57,7 @@ type plan struct {
 	notes       []config.Error // what the user is to know of the repository's files
 	merge       bool
 	into        string
+	handBack    bool
 	dirt        git.Dirt
 	size        int64         // of a checkout of the head, in bytes
 	wants       []config.Item // texts from the repository that would be run
@@ -72,7 +73,7 @@ type plan struct {
 // newPlan checks arguments, configuration, base and items.
 func (p *place) newPlan(c *cli.Context) (*plan, error) {
 	pl := &plan{
-		merge: c.Bool("merge"), into: c.String("into"),
+		merge: c.Bool("merge"), into: c.String("into"), handBack: c.Bool("hand-back"),
 		withChanges: c.Bool("with-changes"), discard: func() {},
 	}
 	if c.IsSet("into") && pl.into == "" {

@@ -285,51 +285,58 @@ type ownedRun struct {
 
 // retryOwned runs the attempts here.
 func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) error {
-	prior := r.owner.View()
-	config, err := session.EngineConfig(prior)
-	if err != nil {
-		return err
-	}
-	drive.lay(&config, r.owner.View())
-	if err := checkTurns(p.Env, c, config, callsOf(prior)); err != nil {
-		return err
-	}
-	again := callsAgain(prior, r.wishes)
-	if err := p.findAgain(config.Agents, again); err != nil {
-		return err
-	}
-	recorded, err := session.ReadConfig(prior)
-	if err != nil {
-		return err
-	}
-	if err := p.Given(&recorded.Settings); err != nil {
-		return err
-	}
-	if err := p.agentsReady(c.Context, p.newReadiness(config, recorded.Settings, drive.anyway), again); err != nil {
-		return err
-	}
-	if err := p.confirmCalls(config, again, c.Bool("yes")); err != nil {
-		return err
-	}
-	b, err := openBench(c.Context, &p.Place, r.run, r.owner)
-	if err != nil {
-		return err
-	}
-	if r.wishes, err = b.wishesOnto(c.Context, r.onto, r.wishes); err != nil {
-		return err
-	}
-	drive.contact.lay(&b.Contact)
-	if err := b.startHook(c.Context, config, false); err != nil {
-		return err
-	}
-	end, err := b.drive(c.Context, driveRequest{
-		retry: r.wishes, config: config, prior: prior, timeout: drive.timeout,
-	})
+	b, end, err := p.attemptOwned(c, drive, &r)
 	if err != nil {
 		return err
 	}
 	end.codes = codesOf(end.codes, r)
 	return b.finish(c.Context, end, finishRequest{json: c.Bool("json")})
+}
+
+// attemptOwned runs the attempts here, after the question about agents that cost money. The
+// wishes of r are on its new base then.
+func (p *place) attemptOwned(c *cli.Context, drive driveFlagsRead, r *ownedRun) (*bench, *ended, error) {
+	prior := r.owner.View()
+	config, err := session.EngineConfig(prior)
+	if err != nil {
+		return nil, nil, err
+	}
+	drive.lay(&config, r.owner.View())
+	if err := checkTurns(p.Env, c, config, callsOf(prior)); err != nil {
+		return nil, nil, err
+	}
+	again := callsAgain(prior, r.wishes)
+	if err := p.findAgain(config.Agents, again); err != nil {
+		return nil, nil, err
+	}
+	recorded, err := session.ReadConfig(prior)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.Given(&recorded.Settings); err != nil {
+		return nil, nil, err
+	}
+	if err := p.agentsReady(c.Context, p.newReadiness(config, recorded.Settings, drive.anyway), again); err != nil {
+		return nil, nil, err
+	}
+	if err := p.confirmCalls(config, again, c.Bool("yes")); err != nil {
+		return nil, nil, err
+	}
+	b, err := openBench(c.Context, &p.Place, r.run, r.owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.wishes, err = b.wishesOnto(c.Context, r.onto, r.wishes); err != nil {
+		return nil, nil, err
+	}
+	drive.contact.lay(&b.Contact)
+	if err := b.startHook(c.Context, config, false); err != nil {
+		return nil, nil, err
+	}
+	end, err := b.drive(c.Context, driveRequest{
+		retry: r.wishes, config: config, prior: prior, timeout: drive.timeout,
+	})
+	return b, end, err
 }
 
 // codesOf are the exit codes of a retry: how the agents ended that were tried

@@ -8,7 +8,6 @@ import (
 
 	"agentswarm/swarm/cli/landcmd"
 	"agentswarm/swarm/cli/selection"
-	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing/lander"
@@ -77,22 +76,17 @@ func (b *bench) wishesOnto(ctx context.Context, o onto, wishes []engine.RetryReq
 func (b *bench) bringOnto(ctx context.Context, o onto, v *store.View, wish *engine.RetryRequest) error {
 	id := wish.Agents[0]
 	a := v.Agent(id)
-	marked, err := b.Lander().Mark(ctx, lander.MarkRequest{Agent: a, Tip: o.tip, Labels: landcmd.MarkLabels(a, o.tip, o.name)})
+	marked, patch, err := b.Lander().Bring(ctx, lander.MarkRequest{Agent: a, Tip: o.tip, Labels: landcmd.MarkLabels(a, o.tip, o.name)})
 	if err != nil {
 		return err
 	}
-	if marked.Commit == o.tip {
+	if patch == nil {
 		return &exit.UsageError{
 			Text:   fmt.Sprintf("retry: %s has nothing that %s does not hold already", id, o.name),
 			Advice: fmt.Sprintf("`--fresh --onto %s` has it begin anew there", o.name),
 		}
 	}
-	patch, err := session.Patches(&b.Place).Between(ctx, task.Patch{
-		Ref: marked.Hold, Base: string(o.tip), Commit: string(marked.Commit), File: a.Patch().File,
-	})
-	if err != nil {
-		return err
-	}
+	wish.Markers = marked.Markers()
 	wish.From = map[task.ID]*task.Patch{id: patch}
 	brief := engine.OntoBrief{Branch: o.name, Conflict: marked.Conflict, Said: wish.Feedback}
 	for _, f := range marked.Marks {

@@ -80,13 +80,14 @@ func runFlags() []cli.Flag {
 		&cli.StringFlag{Name: "setup", Usage: "run `CMD` by sh -c in each workspace before its agent"},
 		&cli.StringFlag{Name: "verify", Usage: "run `CMD` by sh -c on the patch of each agent"},
 		&cli.BoolFlag{Name: "merge", Usage: "merge completed work that passes --verify together when the run ends"},
+		&cli.BoolFlag{Name: "hand-back", Usage: "with --merge: give patches that are left out back to their agents"},
 		&cli.StringFlag{Name: "into", Usage: "with --merge: land on `BRANCH` (default: the current branch)"},
 		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the plan; start nothing"},
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return after the start; the run continues without this terminal"},
 		&cli.BoolFlag{Name: "watch", Usage: "open the view of watch; leaving it does not stop the run"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only questions and the result"},
 		cmdline.JSONFlag(),
-		yesFlag(),
+		cmdline.YesFlag(),
 		anywayFlag(),
 		&cli.BoolFlag{Name: "trust", Usage: "approve the commands of this repository's configuration"},
 	}
@@ -182,9 +183,11 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 	if err != nil {
 		return err
 	}
-	return b.finish(c.Context, end, finishRequest{
-		json: c.Bool("json"), merge: pl.merge, into: pl.into,
-	})
+	request := finishRequest{json: c.Bool("json"), merge: pl.merge, into: pl.into}
+	if c.Bool("hand-back") {
+		request.back = &attempts{place: p, cli: c, run: b.Run, owner: b.Owner}
+	}
+	return b.finish(c.Context, end, request)
 }
 
 // TrustError says that commands from the repository wait for an approval

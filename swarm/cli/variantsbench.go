@@ -39,7 +39,7 @@ func newVariantsBenchCommand(env cmdline.Env) *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "keep transcripts in `DIR`, and continue there (default: a folder beside the state)"},
 			&cli.StringFlag{Name: "replay", Usage: "only the report of the transcripts in `DIR`"},
 			&cli.StringFlag{Name: "html", Usage: "also write the report as a page with plots to `FILE`"},
-			yesFlag(),
+			cmdline.YesFlag(),
 			cmdline.JSONFlag(),
 		},
 		Description: `For each failure mode of a family there are twenty small tasks, each a repository

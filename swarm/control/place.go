@@ -33,7 +33,8 @@ const room = len("/abcdef-01234567.a1000000.100/s")
 // nothing.
 func Check(state *store.State, getenv func(string) string) error {
 	dir := candidates(state, getenv)[0]
-	if err := inspect(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	// The state may lie below a file: that is reported with the state.
+	if err := inspect(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return err
 	}
 	return nil

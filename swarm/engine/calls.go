@@ -161,6 +161,12 @@ type RetryRequest struct {
 	// From is the work on Onto that an attempt goes on with, by agent; those that
 	// are not named start from Onto itself.
 	From map[task.ID]*task.Patch
+	// Markers are the conflict markers in the files of From; nil: there are none.
+	Markers *event.Markers
+	// HandedBack is why a merge hands the patch of the only agent back; nil: a person asks.
+	HandedBack *event.HandedBack
+	// Using is the model of the new attempts; nil: the one before.
+	Using *task.Choice
 }
 
 // ErrOver answers a wish for another attempt that came when the run was about
@@ -203,6 +209,7 @@ func (e *Engine) Retry(r RetryRequest) (err error) {
 			}
 			wish := &event.RetryAsked{
 				Agent: id, After: a.attempt, Feedback: r.Feedback, Fresh: r.Fresh, Onto: string(r.Onto), Remarks: r.Remarks,
+				Markers: r.Markers, HandedBack: r.HandedBack,
 			}
 			switch {
 			case r.Onto != "" && a.call.Shared:
@@ -215,10 +222,22 @@ func (e *Engine) Retry(r RetryRequest) (err error) {
 			}
 			wishes = append(wishes, wish)
 		}
-		err = e.appendAll(wishes)
+		var switches []event.Event
+		if r.Using != nil {
+			for _, id := range agents {
+				switches = append(switches, &event.Switched{
+					Agent: id, Attempt: e.agents[id].attempt, Choice: *r.Using, Slow: true, Reason: "it continues with " + modelName(r.Using),
+				})
+			}
+		}
+		err = e.appendAll(slices.Concat(wishes, switches))
 		for i, id := range agents {
-			if err == nil {
-				e.retry(e.agents[id], wishes[i].(*event.RetryAsked))
+			if err != nil {
+				return
+			}
+			e.retry(e.agents[id], wishes[i].(*event.RetryAsked))
+			if r.Using != nil {
+				e.agents[id].switched = switches[i].(*event.Switched)
 			}
 		}
 	})
@@ -243,7 +262,7 @@ func unique(ids []task.ID) []task.ID {
 func (e *Engine) retry(a *agentState, wish *event.RetryAsked) {
 	a.retry, a.words = wish, nil
 	if wish.Feedback != "" {
-		a.remarks = append(a.remarks, store.Remark{After: wish.After, Text: wish.Feedback})
+		a.remarks = append(a.remarks, store.Remark{After: wish.After, Text: wish.Feedback, Brief: wish.HandedBack != nil})
 	}
 	if task.SentBack(a.result) {
 		a.failures++

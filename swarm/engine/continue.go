@@ -54,7 +54,10 @@ func carry(work *task.Work, c *event.Continued) {
 // is continued the task was said already.
 func promptOf(a *agentState, c *event.Continued) string {
 	var remarks []string
-	for _, r := range a.remarks {
+	for i, r := range a.remarks {
+		if r.Brief && i < len(a.remarks)-1 {
+			continue // it described the files of that attempt
+		}
 		if c == nil || r.After >= c.Of {
 			remarks = append(remarks, strings.TrimSpace(r.Text))
 		}

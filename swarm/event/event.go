@@ -210,6 +210,10 @@ type RetryAsked struct {
 	// Remarks are the ids of the remarks on edits that Feedback holds: they are
 	// drafts no longer.
 	Remarks []int `json:"remarks,omitempty"`
+	// Markers are the conflict markers in the files of From; nil: there are none.
+	Markers *Markers `json:"markers,omitempty"`
+	// HandedBack is set if a merge handed the patch back, and Feedback is the brief of it.
+	HandedBack *HandedBack `json:"handed_back,omitempty"`
 }
 
 // Reviewed is somebody's opinion of what an attempt of an agent left. It

@@ -27,22 +27,46 @@ type Verified struct {
 	MaxRSS int64 `json:"max_rss,omitempty"`
 }
 
-// Refusal is a patch that a landing left out because of its check.
+// The kinds of refusals that need no verdict of a check.
+const (
+	// RefusedStale is a patch whose changes the branch has already.
+	RefusedStale = "stale"
+	// RefusedUndoes is a patch that takes lines back that landed after its work began.
+	RefusedUndoes = "undoes"
+)
+
+// Refusal is a patch that a landing left out for another reason than a conflict.
 type Refusal struct {
 	Agent task.ID `json:"agent"`
 	// Copy names the copy of the workspace whose patch it was, such as a3-1. Empty:
 	// the patch is the agent's own.
 	Copy    string `json:"copy,omitempty"`
-	Kind    string `json:"kind"`    // failed, interaction or dependency
-	Command string `json:"command"` // text of the check
+	Kind    string `json:"kind"`    // failed, interaction, dependency, stale or undoes
+	Command string `json:"command"` // text of the check; empty: the merge has none
 	// Needs are the refused agents whose patches this patch builds on and does not
 	// merge without. It is set for the kind dependency, which has no tree.
 	Needs []task.ID `json:"needs,omitempty"`
 	// On are the agents whose patches passed without this patch. Empty: the branch
-	// itself passed.
+	// itself passed. For stale and undoes they are those who made the same changes, and
+	// whose lines the patch takes back.
 	On      []task.ID `json:"on,omitempty"`
 	Tree    string    `json:"tree,omitempty"`    // hash of the tree that failed
 	Outputs []string  `json:"outputs,omitempty"` // files with the stdout of the failed runs
+	// Lines are the first lines that the patch takes back, and More counts the others. They
+	// are set for the kind undoes.
+	Lines []TakenBack `json:"lines,omitempty"`
+	More  int         `json:"more_lines,omitempty"`
+}
+
+// TakenBack is a landed line that a patch takes back. Of a file that is no text it has the
+// path only.
+type TakenBack struct {
+	Path string `json:"path"`
+	// Line counts from 1 in the file as it landed, or before the landing if Back is set.
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text,omitempty"` // cut
+	// Back is set for a line that a landed patch had removed and that is there again.
+	Back bool `json:"back,omitempty"`
 }
 
 // Refused ends a landing: it records what the check refused. A landing that moves the

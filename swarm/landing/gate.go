@@ -140,7 +140,8 @@ func (g *Gate) Fit(ctx context.Context, set []string) ([]string, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(set), func(id string) bool {
-		return slices.ContainsFunc(out.Conflicts, func(c merge.Conflict) bool { return c.ID == id })
+		return slices.ContainsFunc(out.Conflicts, func(c merge.Conflict) bool { return c.ID == id }) ||
+			slices.ContainsFunc(out.Undoing, func(u merge.Undoing) bool { return u.ID == id })
 	}), nil
 }
 

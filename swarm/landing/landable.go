@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/stage"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -21,6 +22,10 @@ var ErrUnreviewed = errors.New("was not reviewed")
 // ErrRefused says that the check of a merge refused a patch. A merge with a check
 // tries it again.
 var ErrRefused = errors.New("failed the check of a merge")
+
+// ErrUndoes says that a patch takes lines back that landed after its work began. Each merge
+// looks at it again, and a person lands it by accepting it.
+var ErrUndoes = errors.New("takes back lines that landed after its work began")
 
 // Landable says why a merge does not take a patch without its name; nil if it
 // does. The verdict of a person counts more than the result of the agent. review
@@ -54,12 +59,14 @@ func Landable(review string, a *store.Agent) error {
 	return refusedByCheck(a)
 }
 
-// refusedByCheck is [ErrRefused] of a patch that the check of a merge refused, if no
-// person accepted it since.
+// refusedByCheck is [ErrRefused] of a patch that the check of a merge refused, and
+// [ErrUndoes] of one that takes lines back, if no person accepted it since.
 func refusedByCheck(a *store.Agent) error {
 	switch {
-	case a.Refusal == nil:
+	case a.Refusal == nil || a.Refusal.Kind == event.RefusedStale:
 		return nil
+	case a.Refusal.Kind == event.RefusedUndoes:
+		return ErrUndoes
 	case len(a.Refusal.Needs) > 0:
 		return fmt.Errorf("depends on %s, which %w", listed(a.Refusal.Needs), ErrRefused)
 	default:

@@ -41,6 +41,8 @@ func TestLandable(t *testing.T) {
 		},
 		{"refused by the check of a merge", "", store.Agent{Status: done, Refusal: &store.Refusal{}}, "failed the check of a merge"},
 		{"accepted, then refused", "", store.Agent{Status: done, Review: said(task.Accepted), Refusal: &store.Refusal{}}, "failed the check of a merge"},
+		{"stale elsewhere", "", store.Agent{Status: done, Refusal: &store.Refusal{Refusal: event.Refusal{Kind: "stale"}}}, ""},
+		{"takes lines back", "", store.Agent{Status: done, Refusal: &store.Refusal{Refusal: event.Refusal{Kind: "undoes"}}}, ErrUndoes.Error()},
 		{"cancelled", "", store.Agent{Status: &task.Cancelled{Work: task.Work{Patch: patch}}}, "was cancelled"},
 		{"without a patch", "", store.Agent{Status: &task.Completed{}}, "changed nothing"},
 		{"not captured", "", store.Agent{Status: &task.Failed{Kind: task.CaptureFailed}}, "could not be captured"},

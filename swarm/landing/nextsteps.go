@@ -56,6 +56,11 @@ func NextSteps(r NextRequest) []Step {
 		for _, a := range n.conflicts {
 			steps = append(steps, Step{Conflict: a})
 		}
+	case len(n.undoing) > 0:
+		for _, id := range n.undoing {
+			add("diff", run+"/"+id)
+			steps = append(steps, Step{Words: []string{"accept", run + "/" + id}, Note: "then merge: it takes landed lines back"})
+		}
 	case len(n.left) == 1 && len(steps) == 0:
 		at := run + "/" + n.left[0]
 		add("diff", at)
@@ -74,6 +79,7 @@ type outcome struct {
 	ready     bool           // a merge would take a patch
 	rivals    []string       // alternatives: the user chooses among them
 	conflicts []*store.Agent // a merge left them out for a conflict
+	undoing   []string       // a merge left them out, since they take landed lines back
 	left      []string       // a merge takes their patches by name only
 }
 
@@ -115,6 +121,8 @@ func outcomeOf(r NextRequest) outcome {
 		n.again = n.again || v.Script == nil && (cancelled && !a.ByName() && c.Patch == nil || errors.Is(err, ErrUnreviewed))
 		switch {
 		case !unlanded || decided[a.Call.Group] || a.Conflict != nil:
+		case errors.Is(err, ErrUndoes):
+			n.undoing = append(n.undoing, id)
 		case err == nil && a.Call.Group != "":
 			n.rivals = append(n.rivals, id)
 		case err == nil:

@@ -64,7 +64,7 @@ func Select(r SelectRequest) (Selection, error) {
 			if u := r.Missing.of(a.ID); u != nil && !slices.Contains(a.Found, r.Ref) {
 				s.Unknown = append(s.Unknown, *u)
 			}
-		case err != nil && !(r.Verified && errors.Is(err, ErrRefused)):
+		case err != nil && !errors.Is(err, ErrUndoes) && !(r.Verified && errors.Is(err, ErrRefused)):
 			switch {
 			case a.Patch() != nil:
 				s.Skipped = append(s.Skipped, a)

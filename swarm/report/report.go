@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/queue"
 	"agentswarm/swarm/review"
@@ -170,7 +171,7 @@ func (in *Input) refused(a *store.Agent) []Refused {
 			add("its check failed", "", text)
 		}
 	}
-	if a.Refusal != nil {
+	if a.Refusal != nil && a.Refusal.Kind != event.RefusedStale {
 		all = append(all, in.refusedByCheck(string(a.ID), a.Refusal))
 	}
 	for _, n := range slices.Sorted(maps.Keys(a.CopyRefusals)) {
@@ -185,9 +186,16 @@ func (in *Input) refused(a *store.Agent) []Refused {
 	return all
 }
 
-// refusedByCheck is a patch that the check of a merge refused, with the ends of its
-// outputs.
+// refusedByCheck is a patch that a merge refused, with the ends of the outputs of its
+// check or with the lines that the patch takes back.
 func (in *Input) refusedByCheck(id string, r *store.Refusal) Refused {
+	if r.Kind == event.RefusedUndoes {
+		out := Refused{ID: id, Why: "the merge: " + landing.RefusalText(r.Ref, r.Refusal)}
+		for _, l := range r.Lines {
+			out.Evidence += landing.TakenBackText(l) + "\n"
+		}
+		return out
+	}
 	out := Refused{ID: id, Why: "the check of the merge: " + landing.RefusalText(r.Ref, r.Refusal)}
 	if r.Kind != string(queue.Dependency) { // the check ran on it
 		out.Command = r.Command

@@ -27,6 +27,14 @@ func Budget(v *store.View, first task.Amount) task.Amount {
 	return first
 }
 
+// Exhausted reports whether a run has spent its budget, or more. first is the budget if no
+// owner recorded one.
+func Exhausted(v *store.View, first task.Amount, now time.Time) bool {
+	budget, spent := Budget(v, first), v.Spent(now)
+	return budget.Tokens > 0 && spent.Tokens >= budget.Tokens || budget.USD > 0 && spent.USD >= budget.USD ||
+		budget.Time > 0 && spent.Time >= budget.Time
+}
+
 // Turns returns the bound of an attempt's turns by the latest owner that recorded one;
 // first if none did. v may be nil.
 func Turns(v *store.View, first int) int {

@@ -3,10 +3,13 @@ package spending
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
@@ -38,6 +41,28 @@ func TestUnbounded(t *testing.T) {
 		}
 		if (len(models) > 0) != test.want || test.want && !slices.Contains(models, test.model) {
 			t.Errorf("%s: %q", test.name, models)
+		}
+	}
+}
+
+// TestExhausted: a budget is spent once one of its bounds is reached. Without a bound it
+// never is.
+func TestExhausted(t *testing.T) {
+	t.Parallel()
+	used := task.Usage{Output: 100, CostUSD: 2}
+	v := store.Fold(store.Identity{}, []event.Record{
+		{N: 1, Event: &event.Called{Agent: "a1", Call: &task.Call{}}},
+		{N: 2, Event: &event.Settled{Agent: "a1", Result: &task.Completed{Work: task.Work{Attempts: 1, Usage: used}}}},
+	})
+	for _, tt := range []struct {
+		budget task.Amount
+		want   bool
+	}{
+		{task.Amount{}, false}, {task.Amount{Tokens: 101}, false}, {task.Amount{Tokens: 100}, true},
+		{task.Amount{Tokens: 500, USD: 2}, true}, {task.Amount{USD: 2.5}, false}, {task.Amount{Time: time.Hour}, false},
+	} {
+		if got := Exhausted(v, tt.budget, time.Now()); got != tt.want {
+			t.Errorf("Exhausted(%+v) = %t after %+v, want %t", tt.budget, got, v.Spent(time.Now()), tt.want)
 		}
 	}
 }

@@ -40,9 +40,9 @@ func (v *View) metBy(e *event.Landed) {
 	}
 	v.acquitCopies(l.Copies, l.Ref)
 	if l.Ref != "" {
+		v.found(l.Ref, l.There)
 		v.refuse(l.Ref, l.Refused)
 		v.conflicts(l.Ref, l.New, l.Conflicts)
-		v.found(l.Ref, l.There)
 	}
 }
 
@@ -75,6 +75,9 @@ func (v *View) forgetMet(id int) {
 	for _, a := range v.Agents {
 		if a.Conflict != nil && a.Conflict.Ref == l.Ref {
 			a.Conflict = nil
+		}
+		if a.Refusal.on(l.Ref) && a.Refusal.Kind == event.RefusedStale {
+			a.Refusal = nil
 		}
 		a.Found = slices.DeleteFunc(a.Found, func(ref string) bool { return ref == l.Ref })
 	}

@@ -105,8 +105,11 @@ func (a *Agent) again(at time.Time, e *event.RetryAsked) {
 			r.Sent = e.After + 1
 		}
 	}
+	if e.Markers != nil || e.Fresh || e.Onto != "" {
+		a.Markers = e.Markers // else it goes on with the same files
+	}
 	if e.Feedback != "" {
-		a.Remarks = append(a.Remarks, Remark{After: e.After, Text: e.Feedback})
+		a.Remarks = append(a.Remarks, Remark{After: e.After, Text: e.Feedback, Brief: e.HandedBack != nil})
 	}
 	if r := a.Result(); r != nil && task.SentBack(r) {
 		a.Failures++
@@ -123,4 +126,5 @@ func (a *Agent) Pending() bool {
 type Remark struct {
 	After int // the latest attempt at that time
 	Text  string
+	Brief bool // of a merge that handed the patch back; it is about that attempt only
 }

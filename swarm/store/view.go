@@ -141,6 +141,8 @@ type Agent struct {
 	// with such wishes so far, oldest first.
 	Retry   *event.RetryAsked
 	Remarks []Remark
+	// Markers are the conflict markers that its work began with; nil: there are none.
+	Markers *event.Markers
 	// Continued is the conversation that the current attempt continues; nil for
 	// a new one.
 	Continued *event.Continued

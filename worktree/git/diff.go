@@ -113,6 +113,25 @@ type StatRequest struct {
 	Width    int  // in columns; 0: as git does without a terminal
 }
 
+// PathsPatch is the change of some paths from one tree or commit to another.
+type PathsPatch struct {
+	From, To Hash     // required
+	Paths    []string // as git stores them; required
+}
+
+// WritePathsPatch writes the change of some paths as a patch.
+func (r *Repo) WritePathsPatch(ctx context.Context, w io.Writer, p PathsPatch) error {
+	cmd := patchCmd(w, r.orEmpty(p.From), r.orEmpty(p.To))
+	cmd.Args = append(cmd.Args, "--")
+	for _, path := range p.Paths {
+		cmd.Args = append(cmd.Args, ":(top,literal)"+path)
+	}
+	if _, err := r.Run(ctx, cmd); err != nil {
+		return fmt.Errorf("write patch: %w", err)
+	}
+	return nil
+}
+
 func patchCmd(w io.Writer, from, to string) Cmd {
 	args := append([]string{"diff-tree"}, patchArgs()...)
 	return Cmd{

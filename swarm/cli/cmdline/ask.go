@@ -52,3 +52,8 @@ func Editor(p *Place, c *cli.Context) (string, error) {
 	}
 	return "vi", nil
 }
+
+// YesFlag leaves out the question before many agents start that cost money.
+func YesFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask before many paid agents start"}
+}

@@ -18,6 +18,7 @@ import (
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
@@ -29,16 +30,20 @@ func NewShowCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show one agent: prompt, answer, patch, cause, usage",
-		ArgsUsage: "[AGENT… | -]",
+		ArgsUsage: "[AGENT… | COMMIT | -]",
 		Flags:     append([]cli.Flag{cmdline.JSONFlag()}, selection.SelectorFlags()...),
 		Description: `Shows an agent: its prompt, its answer, its changes, why it did not complete, its
 ignored files, and the paths of its output. Several agents are shown one after the
 other; with --json, one object a line.
 
+A commit that a merge made is shown with its agent, its prompt, the tree that passed
+the check and the note of merge --attest.
+
 Examples:
   swarm show a3
   swarm show k3x9q2/packages/foo
   swarm show --failed
+  swarm show HEAD
   swarm show a3 --json`,
 		Action: func(c *cli.Context) error { return showAction(c, env) },
 	}
@@ -87,6 +92,9 @@ type exitObject struct {
 }
 
 func showAction(c *cli.Context, env cmdline.Env) error {
+	if shown, err := showCommit(c, env); err != nil || shown {
+		return err
+	}
 	p, s, err := selection.Open(c, env, 0, -1)
 	if err != nil {
 		return err
@@ -310,10 +318,18 @@ func (p *portrait) texts(o showObject) {
 	if o.Check != "" {
 		p.block("output of the check ("+o.Check+")", view.ReadTail(o.Check)+view.ReadTail(strings.TrimSuffix(o.Check, ".out")+".err"))
 	}
-	p.block("check of the merge that refused it", view.RefusedBlock(o.Refused))
+	p.block(refusedTitle(o.Refused), view.RefusedBlock(o.Refused))
 	if o.Error != nil && o.Folder != "" {
 		p.block("end of its stderr", view.ReadTail(filepath.Join(o.Folder, "stderr")))
 	}
+}
+
+// refusedTitle is the title over the evidence of a refusal.
+func refusedTitle(r *view.RefusedObject) string {
+	if r != nil && r.Kind == event.RefusedUndoes {
+		return "landed lines that it takes back"
+	}
+	return "check of the merge that refused it"
 }
 
 // passText says how a review ended.

@@ -17,12 +17,16 @@ import (
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/handback"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 )
 
+// Attempts returns the runner of attempts for patches that a merge hands back.
+type Attempts func(c *cli.Context, p *cmdline.Place, run *store.Run, owner *store.Owner) handback.Runner
+
 // NewMergeCommand returns the command `swarm merge`.
-func NewMergeCommand(env cmdline.Env) *cli.Command {
+func NewMergeCommand(env cmdline.Env, attempts Attempts) *cli.Command {
 	return &cli.Command{
 		Name:        "merge",
 		Aliases:     []string{"land"},
@@ -30,7 +34,7 @@ func NewMergeCommand(env cmdline.Env) *cli.Command {
 		ArgsUsage:   "[RUN | AGENT… | -]",
 		Flags:       mergeFlags(),
 		Description: mergeDescription,
-		Action:      func(c *cli.Context) error { return mergeAction(c, env) },
+		Action:      func(c *cli.Context) error { return mergeAction(c, env, attempts) },
 	}
 }
 
@@ -43,6 +47,9 @@ func mergeFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "squash", Usage: "make one commit of all patches"},
 		&cli.StringSliceFlag{Name: "trailer", Usage: "add the line `KEY:VALUE` to the end of each commit message; may be given again"},
 		&cli.StringFlag{Name: "author", Usage: "make `WHO` the author: user (default), with the agent as co-author, or agent"},
+		&cli.BoolFlag{Name: "hand-back", Usage: "give patches that are left out back to their agents, and merge the results"},
+		cmdline.YesFlag(),
+		&cli.BoolFlag{Name: "attest", Usage: "with --verify: write a signed note about the check on the commits"},
 		&cli.StringSliceFlag{Name: "drop", Usage: "merge the last patches again without that of `AGENT`; may be given again"},
 		&cli.BoolFlag{Name: "resolve", Usage: "open a workspace with the conflict of one agent, and land your result"},
 		&cli.BoolFlag{Name: "continue", Usage: "land a resolution"},
@@ -72,6 +79,16 @@ The branch moves last and only if it is still where it was. Where it is checked
 out the files follow, if they are clean; else nothing moves. With --as-they-pass it
 moves each time that patches have passed together. swarm undo takes all back.
 
+--hand-back gives each patch that conflicts, fails or takes landed lines back to the
+conversation in which it was made, on the tip of the branch, with conflict markers and
+a short brief. If the result does not merge either, a new conversation of the role
+slow gets it once. Then it is yours: exit code 4. Lines of the other side that a
+result lacks are found. Budgets apply, and you are asked before many paid agents start.
+
+--attest writes an in-toto statement as a git note below refs/notes/swarm: that the
+check passed on the tree of these commits. Its commit is signed if your own git
+configuration has commits signed. swarm show COMMIT prints it.
+
 --drop takes the last merge back, if the branch is where it left it, and merges its
 other patches with the same check. Trees that passed are not checked again. The
 patch is no longer landed: reject it, or a later merge takes it.
@@ -88,11 +105,12 @@ Examples:
   swarm merge k3x9q2/a3 k3x9q2/a7
   swarm merge -n
   swarm merge --squash -m 'Rename Get to Lookup' --trailer 'Refs: #12'
+  swarm merge --verify 'go test ./...' --hand-back
   swarm merge --drop a7
   swarm merge --resolve a7
   swarm merge --continue`
 
-func mergeAction(c *cli.Context, env cmdline.Env) error {
+func mergeAction(c *cli.Context, env cmdline.Env, attempts Attempts) error {
 	switch mode, err := resolveMode(c); {
 	case err != nil:
 		return err
@@ -107,6 +125,12 @@ func mergeAction(c *cli.Context, env cmdline.Env) error {
 	switch {
 	case err != nil:
 		return err
+	case c.Bool("attest") && (c.String("verify") == "" || c.Bool("dry-run")):
+		return exit.Usagef("merge: --attest is for a merge with --verify CMD that is no dry run")
+	case c.Bool("hand-back"):
+		if err := checkHandBack(c); err != nil {
+			return err
+		}
 	case len(c.StringSlice("drop")) > 0 && c.Bool("dry-run"):
 		return exit.Usagef("merge: --drop moves the branch, and --dry-run does not")
 	case len(c.StringSlice("drop")) > 0:
@@ -132,7 +156,7 @@ func mergeAction(c *cli.Context, env cmdline.Env) error {
 	r := lander.MergeRequest{
 		Works: s.Named, Into: c.String("into"), Verify: c.String("verify"), Queue: queue, DryRun: c.Bool("dry-run"), Style: style,
 	}
-	report, err := mergeOwned(p, c, s, r)
+	report, err := mergeOwned(p, c, s, r, attempts)
 	if nothing, ok := errors.AsType[*lander.NothingError](err); ok && nothing.Done && (report == nil || report.Stopped == nil) {
 		return nothingMerged(c.Context, p, s, r, nothing)
 	}
@@ -168,7 +192,7 @@ func tellMerge(p *cmdline.Place, c *cli.Context, env cmdline.Env, report *lander
 }
 
 // mergeOwned merges patches of a run that it owns meanwhile.
-func mergeOwned(p *cmdline.Place, c *cli.Context, s *selection.Selection, r lander.MergeRequest) (report *lander.Report, err error) {
+func mergeOwned(p *cmdline.Place, c *cli.Context, s *selection.Selection, r lander.MergeRequest, attempts Attempts) (report *lander.Report, err error) {
 	owner, err := session.Own(c.Context, p, s.Run)
 	if err != nil {
 		return nil, err
@@ -184,7 +208,15 @@ func mergeOwned(p *cmdline.Place, c *cli.Context, s *selection.Selection, r land
 	if r.Author, err = session.CommitAuthor(p, r.Style); err != nil {
 		return nil, err
 	}
-	return b.Lander().Merge(c.Context, r)
+	if c.Bool("hand-back") {
+		report, err = b.MergeHandingBack(c.Context, r, attempts(c, p, s.Run, owner))
+	} else {
+		report, err = b.Lander().Merge(c.Context, r)
+	}
+	if c.Bool("attest") {
+		err = b.Attest(c.Context, r, report, err)
+	}
+	return report, err
 }
 
 // narrow keeps the agents of a selector whose patches a merge takes by itself.
@@ -254,4 +286,14 @@ func mergeAgain(p *cmdline.Place, c *cli.Context, s *selection.Selection, r land
 		return nil, err
 	}
 	return ld.MergeAgain(ctx, d, r)
+}
+
+// checkHandBack refuses --hand-back beside flags that it does not go with.
+func checkHandBack(c *cli.Context) error {
+	for _, name := range []string{"dry-run", "all-or-nothing", "drop", "squash", "message"} {
+		if c.IsSet(name) {
+			return exit.Usagef("merge: --hand-back and --%s exclude each other", name)
+		}
+	}
+	return nil
 }

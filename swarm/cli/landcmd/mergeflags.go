@@ -99,6 +99,9 @@ func resolveMode(c *cli.Context) (string, error) {
 		}
 		mode = name
 	}
+	if mode != "" && c.Bool("hand-back") {
+		return "", exit.Usagef("merge: --%s and --hand-back exclude each other", mode)
+	}
 	if mode != "" && c.IsSet("drop") {
 		return "", exit.Usagef("merge: --%s and --drop exclude each other", mode)
 	}

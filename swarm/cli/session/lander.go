@@ -8,6 +8,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
@@ -77,6 +78,12 @@ func progressText(p lander.Progress) string {
 			they = "it is"
 		}
 		return fmt.Sprintf("the landing of %s is no longer on %s: %s merged again", termtext.List(p.IDs, 5), termtext.Line(lander.BranchName(p.Ref)), they)
+	case *lander.GivenBack:
+		to := "its author"
+		if p.To == event.ToNeutral {
+			to = "a new conversation of the role slow"
+		}
+		return fmt.Sprintf("%s goes to %s: %s", termtext.Line(p.Name), to, termtext.Line(p.Why))
 	case *lander.NotOnBranch:
 		return termtext.Line(p.Text)
 	default:

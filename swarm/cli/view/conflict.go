@@ -62,6 +62,16 @@ func (at ConflictAt) Ways(calls string) []string {
 	return ways
 }
 
+// undoingWays are the commands for a patch that takes landed lines back.
+func (at ConflictAt) undoingWays(calls string) []string {
+	name := patch.Address(at.Run, at.Agent)
+	ways := []string{fmt.Sprintf("look at %s diff %s and %s accept %s", calls, name, calls, name)}
+	if !at.Agent.Call.Shared {
+		ways = append(ways, fmt.Sprintf("%s retry %s --onto %s", calls, name, lander.BranchName(at.Ref)))
+	}
+	return ways
+}
+
 // misfitError says that a patch does not fit the files of a checkout.
 type misfitError struct {
 	agent *store.Agent

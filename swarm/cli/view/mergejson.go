@@ -10,6 +10,7 @@ import (
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/landing/queue"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
 )
 
 // MergeObject is swarm.merge/1, described in docs/json.md.
@@ -34,7 +35,27 @@ type MergeObject struct {
 	DryRun     bool               `json:"dry_run,omitempty"`
 	Blocked    string             `json:"blocked,omitempty"`
 	Stopped    string             `json:"error,omitempty"` // ended the merge after it had moved the branch
+	Returned   []returnedObject   `json:"returned,omitempty"`
+	Attested   *attestedObject    `json:"attested,omitempty"`
 	queuedObject
+}
+
+// attestedObject is the note about a merge.
+type attestedObject struct {
+	Ref     string     `json:"ref"`
+	Commit  git.Hash   `json:"commit"`
+	Commits []git.Hash `json:"commits"`
+	Signed  bool       `json:"signed"`
+}
+
+// returnedObject is a patch that a merge handed back.
+type returnedObject struct {
+	Agent   task.ID   `json:"agent"`
+	To      string    `json:"to"`
+	Attempt int       `json:"attempt"`
+	Kind    string    `json:"kind"`
+	With    []task.ID `json:"with,omitempty"`
+	Landed  bool      `json:"landed"`
 }
 
 // lostObject is a patch whose commit is gone from the repository.
@@ -73,6 +94,12 @@ func NewMergeObject(r *lander.Report) MergeObject {
 			merged.Marked = p.Marked
 		}
 		o.Merged = append(o.Merged, merged)
+	}
+	if a := r.Attested; a != nil {
+		o.Attested = &attestedObject{a.Ref, a.Commit, a.Commits, a.Signed}
+	}
+	for _, back := range r.Returned {
+		o.Returned = append(o.Returned, returnedObject{back.Agent, back.To, back.Attempt, back.Kind, back.With, back.Landed})
 	}
 	for _, a := range r.Skipped {
 		o.Skipped = append(o.Skipped, a.ID)
@@ -127,7 +154,7 @@ type verificationObject struct {
 	Elapsed int64    `json:"elapsed_ms"`
 }
 
-// RefusedObject is a patch that a check of a merge refused.
+// RefusedObject is a patch that a merge refused.
 type RefusedObject struct {
 	Agent   task.ID   `json:"agent,omitempty"`
 	Copy    string    `json:"copy,omitempty"`
@@ -136,14 +163,17 @@ type RefusedObject struct {
 	Command string    `json:"command"`
 	On      []task.ID `json:"on,omitempty"`
 	Needs   []task.ID `json:"needs,omitempty"`
-	Tree    string    `json:"tree,omitempty"`
-	Outputs []string  `json:"output_files,omitempty"`
+
+	Lines   []event.TakenBack `json:"lines,omitempty"`
+	More    int               `json:"more_lines,omitempty"`
+	Tree    string            `json:"tree,omitempty"`
+	Outputs []string          `json:"output_files,omitempty"`
 }
 
 func NewRefusedObject(ref string, r event.Refusal) RefusedObject {
 	return RefusedObject{
 		Agent: r.Agent, Copy: r.Copy, Kind: r.Kind, Ref: ref, Command: r.Command, On: r.On, Needs: r.Needs,
-		Tree: r.Tree, Outputs: r.Outputs,
+		Tree: r.Tree, Outputs: r.Outputs, Lines: r.Lines, More: r.More,
 	}
 }
 
@@ -158,15 +188,16 @@ type queuedObject struct {
 }
 
 func newQueuedObject(r *lander.Report) queuedObject {
-	if r.Queue == nil {
-		return queuedObject{}
+	var o queuedObject
+	for _, refused := range r.Refusals() {
+		o.Refused = append(o.Refused, NewRefusedObject(r.Ref, refused))
 	}
-	o := queuedObject{Rounds: r.Queue.Rounds, BranchFails: branchFails(r), ScreenFails: r.Queue.ScreenFails}
+	if r.Queue == nil {
+		return o
+	}
+	o.Rounds, o.BranchFails, o.ScreenFails = r.Queue.Rounds, branchFails(r), r.Queue.ScreenFails
 	for _, v := range r.Queue.Verifications {
 		o.Verifications = append(o.Verifications, newVerificationObject(v))
-	}
-	for _, refused := range r.Queue.Refused {
-		o.Refused = append(o.Refused, NewRefusedObject(r.Ref, refused))
 	}
 	for _, v := range r.Queue.Flaky {
 		o.Flaky = append(o.Flaky, newVerificationObject(v))
@@ -188,10 +219,19 @@ func newVerificationObject(v landing.Verification) verificationObject {
 // RefusedBlock returns the evidence of a refusal for show: the command and the end of each
 // output.
 func RefusedBlock(r *RefusedObject) string {
-	if r == nil || r.Kind == string(queue.Dependency) {
+	if r == nil || r.Kind == string(queue.Dependency) || r.Kind == event.RefusedStale {
 		return ""
 	}
 	var b strings.Builder
+	if r.Kind == event.RefusedUndoes {
+		for _, l := range r.Lines {
+			b.WriteString(landing.TakenBackText(l) + "\n")
+		}
+		if r.More > 0 {
+			fmt.Fprintf(&b, "and %d more\n", r.More)
+		}
+		return b.String()
+	}
 	fmt.Fprintf(&b, "command: %s\ntree: %s\n", r.Command, r.Tree)
 	for _, file := range r.Outputs {
 		fmt.Fprintf(&b, "%s:\n%s%s", file, ReadTail(file), ReadTail(strings.TrimSuffix(file, ".out")+".err"))

@@ -12,6 +12,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
@@ -72,7 +73,11 @@ func PrintMerge(p *cmdline.Place, w io.Writer, r *lander.Report) {
 	for _, c := range out.Conflicts {
 		printConflict(p, w, r, c)
 	}
-	printRefused(w, r)
+	printRefused(p, w, r)
+	printHandedBack(w, r)
+	if r.Attested != nil {
+		fmt.Fprintln(w, session.AttestedText(r.Attested))
+	}
 	printLeft(w, r)
 	printUndo(p, w, r)
 }
@@ -193,14 +198,20 @@ func printUnfiltered(w io.Writer, r *lander.Report) {
 	}
 }
 
-// printRefused names the patches that the check refused, and which failures were
-// flakes.
-func printRefused(w io.Writer, r *lander.Report) {
-	for _, refused := range r.Queue.Refusals() {
+// printRefused names the patches that were refused, and which failures were flakes.
+func printRefused(p *cmdline.Place, w io.Writer, r *lander.Report) {
+	for _, refused := range r.Refusals() {
+		if refused.Kind == event.RefusedStale {
+			continue // "already there" names it
+		}
 		fmt.Fprintf(w, "refused: %s: %s\n", termtext.Line(r.Name(string(refused.Agent))), termtext.Line(landing.RefusalText(r.Ref, refused)))
 		for _, file := range refused.Outputs {
 			fmt.Fprintf(w, "  output: %s\n", termtext.Line(file))
 		}
+		for _, l := range refused.Lines {
+			fmt.Fprintf(w, "  %s\n", termtext.Line(landing.TakenBackText(l)))
+		}
+		printWays(p, w, r, refused)
 	}
 	if r.Queue == nil {
 		return
@@ -211,6 +222,36 @@ func printRefused(w io.Writer, r *lander.Report) {
 	for _, v := range r.Queue.Flaky {
 		fmt.Fprintf(w, "flaky: the check failed, and passed at another time, with %s; output: %s\n",
 			termtext.Line(session.SetText(r.Ref, r.IDs(v.Set))), termtext.Line(v.Output))
+	}
+}
+
+// printWays names the commands for a refused patch that is the person's now: one that takes
+// landed lines back, or was handed back.
+func printWays(p *cmdline.Place, w io.Writer, r *lander.Report, refused event.Refusal) {
+	a := r.View.Agent(refused.Agent)
+	if a == nil || r.DryRun {
+		return
+	}
+	at := ConflictAt{Run: r.Run, Agent: a, Ref: r.Ref}
+	switch {
+	case refused.Kind == event.RefusedUndoes:
+		fmt.Fprintf(w, "  resolve: %s\n", termtext.Line(strings.Join(at.undoingWays(p.Env.Calls), OrWay)))
+	case slices.ContainsFunc(r.Returned, func(b lander.Returned) bool { return b.Agent == refused.Agent }):
+		fmt.Fprintf(w, "  resolve: %s\n", termtext.Line(strings.Join(at.Ways(p.Env.Calls), OrWay)))
+	}
+}
+
+// printHandedBack names the patches that were handed back, and which of them landed.
+func printHandedBack(w io.Writer, r *lander.Report) {
+	for _, back := range r.Returned {
+		to, outcome := "its author", "left out"
+		if back.To == event.ToNeutral {
+			to = "a neutral agent"
+		}
+		if back.Landed {
+			outcome = "landed"
+		}
+		fmt.Fprintf(w, "handed back: %s to %s: %s\n", termtext.Line(r.Name(string(back.Agent))), to, outcome)
 	}
 }
 
@@ -233,7 +274,7 @@ func printUndo(p *cmdline.Place, w io.Writer, r *lander.Report) {
 	undoes, landed := len(r.Undoes), len(r.Outcome.Landed)
 	switch {
 	case !r.Moved():
-	case !r.Queue.HasMoved() || undoes == landed:
+	case !r.Queue.HasMoved() && !r.Several || undoes == landed:
 		fmt.Fprintf(w, "take it back with: %s undo %s\n", p.Env.Calls, r.Run)
 	case undoes == 0:
 		fmt.Fprintf(w, "no undo takes it back: %s has moved since\n", termtext.Line(lander.BranchName(r.Ref)))

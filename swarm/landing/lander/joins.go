@@ -80,15 +80,17 @@ func (m *queuedMerge) endJoins(ctx context.Context, unmerged []string) error {
 	if err != nil {
 		return err
 	}
-	report.Outcome = &merge.Outcome{Commit: m.joins.Onto, Conflicts: out.Conflicts, Empty: m.joins.Empty}
+	report.Outcome = &merge.Outcome{Commit: m.joins.Onto, Conflicts: out.Conflicts, Undoing: out.Undoing, Empty: m.joins.Empty}
 	report.Queue.over = true
-	if len(out.Conflicts) > 0 {
+	if len(out.Conflicts)+len(out.Undoing) > 0 {
 		report.LeftOut = true
 		now := *report
 		now.Old = m.joins.Onto
 		if err := m.blame(ctx, m.Owner.View(), &now); err != nil {
 			return err
 		}
+	}
+	if len(out.Conflicts) > 0 {
 		if _, err := m.Owner.Append(&event.Conflicted{
 			Ref: report.Ref, Tip: string(m.joins.Onto), Conflicts: Conflicts(out.Conflicts),
 		}); err != nil {

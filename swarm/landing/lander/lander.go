@@ -79,3 +79,6 @@ type Space interface {
 	// Shell runs a text by sh -c. The output goes to out+".out" and out+".err".
 	Shell(ctx context.Context, text, out string) (proc.Exit, error)
 }
+
+// Report gives a fact about a merge to Progress.
+func (ld *Lander) Report(p Progress) { ld.report(p) }

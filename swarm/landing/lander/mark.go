@@ -7,8 +7,10 @@ import (
 
 	"agentswarm/merge"
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
 )
 
@@ -23,7 +25,34 @@ type MarkRequest struct {
 // Marked is a patch on a commit.
 type Marked struct {
 	*merge.Marked
-	Hold string // the ref that holds it; empty if the commit is the tip itself
+	labels merge.Labels
+	Hold   string // the ref that holds it; empty if the commit is the tip itself
+}
+
+// Markers are the conflict markers of the commit, as the journal has them; nil: there are
+// none.
+func (m *Marked) Markers() *event.Markers {
+	if len(m.Marks) == 0 {
+		return nil
+	}
+	out := &event.Markers{Ours: m.labels.Ours, Base: m.labels.Base, Theirs: m.labels.Theirs}
+	for _, f := range m.Marks {
+		out.Files = append(out.Files, event.MarkedFile{Path: f.Path, Separators: f.Separators})
+	}
+	return out
+}
+
+// Bring is [Lander.Mark] that returns the result as a patch on the commit too. The patch is
+// nil if the commit has all of it.
+func (ld *Lander) Bring(ctx context.Context, m MarkRequest) (*Marked, *task.Patch, error) {
+	marked, err := ld.Mark(ctx, m)
+	if err != nil || marked.Commit == m.Tip {
+		return marked, nil, err
+	}
+	patch, err := ld.Patches.Between(ctx, task.Patch{
+		Ref: marked.Hold, Base: string(m.Tip), Commit: string(marked.Commit), File: m.Agent.Patch().File,
+	})
+	return marked, patch, err
 }
 
 // Mark puts the patch of an agent onto a commit, and holds the result by a ref of the run.
@@ -44,7 +73,7 @@ func (ld *Lander) Mark(ctx context.Context, m MarkRequest) (_ *Marked, err error
 	if err != nil || marked.Commit == m.Tip {
 		return &Marked{Marked: marked}, err
 	}
-	held := &Marked{Marked: marked, Hold: captureref.Marked(ld.Run.ID, id, marked.Commit)}
+	held := &Marked{Marked: marked, labels: m.Labels, Hold: captureref.Marked(ld.Run.ID, id, marked.Commit)}
 	return held, q.Publish(ctx, git.PublishRequest{
 		Refs: []git.RefUpdate{{Ref: held.Hold, New: marked.Commit, Any: true}}, Have: []git.Hash{m.Tip},
 		Message: "swarm merge " + ld.Run.ID,

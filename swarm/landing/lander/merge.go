@@ -62,7 +62,7 @@ func (ld *Lander) mergeOnce(ctx context.Context, r MergeRequest) (*Report, error
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Run: ld.Run.ID, View: v, DryRun: r.DryRun}
+	report := &Report{Run: ld.Run.ID, View: v, DryRun: r.DryRun, command: r.Verify}
 	if report.Ref, err = TargetRef(ctx, ld.Repo, r.Into); err != nil {
 		return nil, err
 	}
@@ -78,6 +78,9 @@ func (ld *Lander) mergeOnce(ctx context.Context, r MergeRequest) (*Report, error
 		return nil, err
 	}
 	l.command, l.style = r.Verify, r.Style.Recorded()
+	if before := v.Landing(r.Continues); before != nil && before.Stands() && before.Ref == report.Ref && git.Hash(before.New) == report.Old {
+		l.continues = before.ID
+	}
 	if r.Verify != "" && !r.Queue.On {
 		l.check = func(ctx context.Context) (bool, error) { return ld.verifyMerged(ctx, &l, r.Verify, report) }
 	}

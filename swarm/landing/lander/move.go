@@ -60,19 +60,14 @@ func (ld *Lander) openLanding(ctx context.Context, report *Report) (l move, err 
 func (ld *Lander) land(ctx context.Context, l move, report *Report) error {
 	out := report.Outcome
 	report.New = out.Commit
-	report.LeftOut = report.LeftOut || len(out.Conflicts) > 0
+	report.LeftOut = report.LeftOut || len(out.Conflicts)+len(out.Undoing) > 0
 	switch {
 	case report.DryRun && len(out.Landed) > 0:
 		return ld.checkMove(ctx, &l, report)
 	case report.DryRun:
 		return nil
-	case len(out.Landed) == 0 && len(out.Conflicts)+len(report.there()) == 0:
-		return nil
 	case len(out.Landed) == 0:
-		_, err := ld.Owner.Append(&event.Conflicted{
-			Ref: report.Ref, Tip: string(l.onto), Conflicts: Conflicts(out.Conflicts), There: report.there(),
-		})
-		return err
+		return ld.journalNone(l, report)
 	}
 	have := []git.Hash{l.onto, git.Hash(l.base.Commit)}
 	if l.check != nil {
@@ -85,7 +80,7 @@ func (ld *Lander) land(ctx context.Context, l move, report *Report) error {
 	intent := &event.Intended{
 		ID: l.id, Verb: landing.VerbMerge, Ref: report.Ref, Old: string(report.Old), New: string(out.Commit),
 		Hold: hold, Key: l.key, Continues: l.continues, More: l.more, Command: l.command, Style: l.style,
-		Conflicts: Conflicts(out.Conflicts), Refused: report.Queue.Refusals(), There: report.there(), Verified: report.Verified,
+		Conflicts: Conflicts(out.Conflicts), Refused: report.Refusals(), There: report.there(), Verified: report.Verified,
 	}
 	report.nameWorks(intent, ld.Owner.View())
 	journaled := false
@@ -108,6 +103,24 @@ func (ld *Lander) land(ctx context.Context, l move, report *Report) error {
 		return blocked(err)
 	}
 	return ld.journalEnd(&event.Landed{ID: intent.ID}, err)
+}
+
+// journalNone journals what a merge met that lands no patch.
+func (ld *Lander) journalNone(l move, report *Report) error {
+	out, there := report.Outcome, report.there()
+	if len(out.Conflicts)+len(there) > 0 {
+		if _, err := ld.Owner.Append(&event.Conflicted{
+			Ref: report.Ref, Tip: string(l.onto), Conflicts: Conflicts(out.Conflicts), There: there,
+		}); err != nil {
+			return err
+		}
+	}
+	refused := report.unchecked() // the queue journals its own
+	if len(refused) == 0 {
+		return nil
+	}
+	_, err := ld.Owner.Append(&event.Refused{Ref: report.Ref, Tip: string(l.onto), Refused: refused})
+	return err
 }
 
 // nameWorks names the agents that land, and which of them do so with the patch of a copy
@@ -195,12 +208,13 @@ func (ld *Lander) committer(ctx context.Context) git.Person {
 	return git.Swarm(time.Now())
 }
 
-// blame finds, for conflicts with the branch itself, the patches of this run
-// that an earlier merge landed there and that touch the same files.
+// blame finds, for conflicts with the branch itself and for lines of it that are taken
+// back, the patches of this run that an earlier merge landed there and that touch the same
+// files.
 func (ld *Lander) blame(ctx context.Context, v *store.View, report *Report) error {
 	touched := map[string][]string{} // path to agents
 	for _, l := range v.Landings {
-		if l.Verb != landing.VerbMerge || l.Ref != report.Ref || !l.Stands() || len(report.Outcome.Conflicts) == 0 {
+		if l.Verb != landing.VerbMerge || l.Ref != report.Ref || !l.Stands() || len(report.Outcome.Conflicts)+len(report.Outcome.Undoing) == 0 {
 			continue
 		}
 		if there, err := ld.Repo.Contains(ctx, report.Old, git.Hash(l.New)); err != nil || !there {
@@ -222,16 +236,26 @@ func (ld *Lander) blame(ctx context.Context, v *store.View, report *Report) erro
 	}
 	for i := range report.Outcome.Conflicts {
 		c := &report.Outcome.Conflicts[i]
-		if len(c.With) > 0 {
-			continue
-		}
-		for _, path := range c.Paths {
-			for _, id := range touched[path] {
-				if !slices.Contains(c.With, id) {
-					c.With = append(c.With, id)
-				}
+		c.With = blamed(c.ID, c.With, c.Paths, touched)
+	}
+	for i := range report.Outcome.Undoing {
+		u := &report.Outcome.Undoing[i]
+		u.With = blamed(u.ID, u.With, u.Paths, touched)
+	}
+	return nil
+}
+
+// blamed are the patches that touch the files, unless some are known already.
+func blamed(own string, known, paths []string, touched map[string][]string) []string {
+	if len(known) > 0 {
+		return known
+	}
+	for _, path := range paths {
+		for _, id := range touched[path] {
+			if id != own && !slices.Contains(known, id) {
+				known = append(known, id)
 			}
 		}
 	}
-	return nil
+	return known
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Progress is a fact about a merge that goes on: [*Verified], [*Overdue], [*PartLanded],
-// [*BranchMoved], [*MergedAgain] or [*NotOnBranch].
+// [*BranchMoved], [*MergedAgain], [*NotOnBranch] or [*GivenBack].
 //
 //sumtype:decl
 type Progress interface{ progress() }
@@ -50,6 +50,14 @@ type MergedAgain struct {
 // are merged again.
 type NotOnBranch struct{ Text string }
 
+// GivenBack says that a patch goes back to its author, or to a neutral agent.
+type GivenBack struct {
+	Name string // of the patch
+	To   string // as in event.HandedBack
+	Why  string // such as "text with a7"
+}
+
+func (*GivenBack) progress()   {}
 func (*Verified) progress()    {}
 func (*Overdue) progress()     {}
 func (*PartLanded) progress()  {}

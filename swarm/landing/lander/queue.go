@@ -136,7 +136,7 @@ func (m *queuedMerge) conclude(ctx context.Context, out *queue.Outcome, gate *la
 // giveUp journals the end of a landing of which nothing lands.
 func (m *queuedMerge) giveUp() error {
 	_, err := m.Owner.Append(&event.Refused{
-		Ref: m.report.Ref, Tip: string(m.move.onto), Refused: m.report.Queue.Refused,
+		Ref: m.report.Ref, Tip: string(m.move.onto), Refused: m.report.Refusals(),
 		BranchFails: m.report.Queue.BranchFails,
 	})
 	return err

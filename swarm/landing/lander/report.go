@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
@@ -23,6 +24,7 @@ type Report struct {
 	Checkouts []string // whose files followed
 	Verified  *bool    // by the check; nil: none ran
 	Output    string   // file with the output of the check
+	command   string   // text of the check; empty: there is none
 	// Queue is how the landing queue went; nil: the merge had none.
 	Queue    *QueueReport
 	Skipped  []*store.Agent // have a patch that only a name takes
@@ -35,13 +37,28 @@ type Report struct {
 	DryRun  bool
 	Left    []string // patches that this merge landed, and that are no longer on the branch
 	Undoes  []string // patches that an undo takes back, if the merge moved the branch several times
+	// Several is set if several landings are part of it; Undoes says which patches an undo
+	// takes back.
+	Several bool
+	// Returned are the patches that were handed back, in this order.
+	Returned []Returned
+	// Attested is the note about the merge; nil: there is none.
+	Attested *Attested
 	// Stopped ended the merge after it had moved the branch.
 	Stopped error
-	// LeftOut is set if a patch was left out: it conflicts, a filter failed on it, it lacks
-	// a commit of a submodule, or its own commit is gone.
+	// LeftOut is set if a patch was left out: it conflicts, it takes landed lines back, a
+	// filter failed on it, it lacks a commit of a submodule, or its own commit is gone.
 	LeftOut bool
 	// Refused is set if the check refused a patch, the result, or the branch itself.
 	Refused bool
+}
+
+// Returned is a patch that was handed back.
+type Returned struct {
+	Agent   task.ID
+	Attempt int // that it was given
+	event.HandedBack
+	Landed bool // the result of that attempt is on the branch
 }
 
 // there are the agents whose own patches the branch has already. A copy is no

@@ -25,6 +25,9 @@ type MergeRequest struct {
 	// Resolved names the conflict that a person has resolved in the patch, such as
 	// "text with a7"; empty: none.
 	Resolved string
+	// Continues is the landing that this merge goes on with, if the branch is where that
+	// left it: an undo takes back both. 0: none.
+	Continues int
 
 	// queued is the outcome of the rounds before, whose refusals stand.
 	queued *QueueReport

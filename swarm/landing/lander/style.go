@@ -45,10 +45,14 @@ func (ld *Lander) patches(chosen []*store.Agent, w mergeWork) ([]merge.Patch, er
 	patches := make([]merge.Patch, 0, len(chosen))
 	for _, a := range chosen {
 		work := ld.workOf(a, a.Patch())
-		work.Resolved, work.Verified = w.resolved, w.verified
+		work.Resolved, work.Verified = cmp.Or(w.resolved, landing.ResolvedText(a)), w.verified
 		patch, err := w.style.Commit(work)
 		if err != nil {
 			return nil, err
+		}
+		patch.Markers = landing.MarkersOf(a)
+		if patch.Origin = landing.OriginOf(a); patch.Origin != "" {
+			patch.Resolves = landing.ResolutionOf(a)
 		}
 		patches = append(patches, patch)
 	}
