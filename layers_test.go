@@ -21,7 +21,7 @@ func layers() [][]string {
 			"internal/patchpath", "internal/picture", "internal/statefile", "internal/termtext", "internal/testing/campaign",
 			"internal/testing/nonamespaces", "internal/testprogram", "merge/takeback", "risk/argv", "risk/lockfile", "roles", "swarm/ask",
 			"swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat", "swarm/landing/queue", "swarm/modeltest",
-			"swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/refusal", "swarm/script/regex", "swarm/stage",
+			"swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/refusal", "swarm/resettime", "swarm/script/regex", "swarm/stage",
 			"swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks", "worktree/disk", "worktree/git", "worktree/step",
 		},
 		1: {
@@ -33,7 +33,7 @@ func layers() [][]string {
 		},
 		2: {
 			"merge", "risk", "swarm/agent", "swarm/builtin/model", "swarm/early", "swarm/governor", "swarm/inbox",
-			"swarm/lab/measure", "swarm/review/part", "swarm/script", "swarm/store", "swarm/wire",
+			"swarm/lab/measure", "swarm/quota", "swarm/review/part", "swarm/script", "swarm/store", "swarm/wire",
 		},
 		3: {
 			"risk/repository", "swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command",

@@ -291,6 +291,7 @@ func (a *agent) ask(ctx context.Context, r *model.Request) (*model.Reply, error)
 	}
 	if u := reply.Usage; u != (task.Usage{}) {
 		a.face.usage(u, reply.Left)
+		a.face.windows(reply.Windows)
 		a.filled = u.Input + u.CacheRead + u.CacheWrite + u.Output
 	} else {
 		a.filled = about(r) + about(reply.Message)

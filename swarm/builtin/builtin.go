@@ -21,6 +21,7 @@ import (
 
 	"agentswarm/swarm/builtin/model"
 	"agentswarm/swarm/builtin/tool"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/prompt"
 	"agentswarm/swarm/schema"
 	"agentswarm/swarm/task"
@@ -75,6 +76,7 @@ type Failure struct {
 	Kind  task.ErrorKind
 	Text  string
 	After time.Duration // when it is worth trying again; 0: not known
+	Quota *event.Quota  // the window that is used up; nil: none is known
 }
 
 func (f *Failure) Error() string { return f.Text }
@@ -87,7 +89,7 @@ func failed(err error) *Failure {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &asked):
-		return &Failure{Kind: asked.Kind, Text: asked.Text, After: asked.After}
+		return &Failure{Kind: asked.Kind, Text: asked.Text, After: asked.After, Quota: asked.Quota}
 	}
 	return nil
 }
@@ -150,7 +152,7 @@ func newAgent(o Options, out face) (*agent, error) {
 		a.window = o.Endpoint.Facts.ContextWindow
 	}
 	a.model = &model.Patient{Model: model.New(o.Endpoint), Most: o.Patience, Told: func(e *model.Error, wait time.Duration) {
-		a.face.retry(&Failure{Kind: e.Kind, Text: e.Text, After: wait})
+		a.face.retry(&Failure{Kind: e.Kind, Text: e.Text, After: wait, Quota: e.Quota})
 	}}
 	if o.Fork != "" {
 		if err := a.fork(); err != nil {

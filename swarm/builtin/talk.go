@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
 
@@ -22,6 +23,7 @@ type face interface {
 	toolStart(id, name string, input json.RawMessage)
 	toolEnd(id string, ok bool, output string)
 	usage(u task.Usage, left int)
+	windows([]event.QuotaUsed)
 	retry(f *Failure)
 	result(text string, structured json.RawMessage)
 	erred(f *Failure)
@@ -114,19 +116,29 @@ func (j *jsonl) usage(u task.Usage, left int) {
 	}{"usage", u.Input, u.Output, u.CacheRead, u.CacheWrite, left})
 }
 
+func (j *jsonl) windows(all []event.QuotaUsed) {
+	for _, u := range all {
+		j.line(struct {
+			Type string `json:"type"`
+			event.QuotaUsed
+		}{"quota_used", u})
+	}
+}
+
 type wireFailure struct {
 	Type         string         `json:"type"`
 	Kind         task.ErrorKind `json:"kind"`
 	Message      string         `json:"message"`
 	RetryAfterMS int64          `json:"retry_after_ms,omitempty"`
+	Quota        *event.Quota   `json:"quota,omitempty"`
 }
 
 func (j *jsonl) retry(f *Failure) {
-	j.line(wireFailure{"retry", f.Kind, f.Text, f.After.Milliseconds()})
+	j.line(wireFailure{"retry", f.Kind, f.Text, f.After.Milliseconds(), f.Quota})
 }
 
 func (j *jsonl) erred(f *Failure) {
-	j.line(wireFailure{"error", f.Kind, f.Text, f.After.Milliseconds()})
+	j.line(wireFailure{"error", f.Kind, f.Text, f.After.Milliseconds(), f.Quota})
 }
 
 func (j *jsonl) result(text string, structured json.RawMessage) {
@@ -169,12 +181,13 @@ func (p *plain) aside() io.Writer {
 	return p.out
 }
 
-func (p *plain) delta(text string)      { p.say(p.aside(), text) }
-func (p *plain) text(text string)       { p.say(p.aside(), strings.Repeat("\n", 1-trailing(text))) }
-func (*plain) turn(int)                 {}
-func (*plain) usage(task.Usage, int)    {}
-func (*plain) erred(*Failure)           {} // the command says it
-func (p *plain) session(_, name string) { p.say(p.progress, "model: "+name+"\n") }
+func (p *plain) delta(text string)       { p.say(p.aside(), text) }
+func (p *plain) text(text string)        { p.say(p.aside(), strings.Repeat("\n", 1-trailing(text))) }
+func (*plain) turn(int)                  {}
+func (*plain) usage(task.Usage, int)     {}
+func (*plain) windows([]event.QuotaUsed) {}
+func (*plain) erred(*Failure)            {} // the command says it
+func (p *plain) session(_, name string)  { p.say(p.progress, "model: "+name+"\n") }
 
 func trailing(text string) int {
 	if strings.HasSuffix(text, "\n") {

@@ -20,7 +20,7 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) (err er
 	}
 	pl.config.Jobs = cmdline.DefaultJobs(p.Env) // unless somebody says
 	for _, lay := range []func(*cli.Context, *config.Config) error{
-		pl.numbers, pl.times, pl.overlap, pl.budget, pl.reach, pl.sizes,
+		pl.numbers, pl.times, pl.overlap, pl.budget, pl.quota, pl.reach, pl.sizes,
 	} {
 		if err := lay(c, conf); err != nil {
 			return err

@@ -130,6 +130,7 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 		follow.ShowAt(watching, &b.at().Place, b.Run, &follow.PromptConsole{Questions: desk, Give: face.Carry, Notices: b.Notices}, since)
 	})
 	watch.Go(func() { b.notifyQuestions(watching, desk) })
+	watch.Go(func() { b.notifyQuota(watching, desk) })
 	unwatch := b.watchDisk(watching, r.config, e)
 	if r.script != nil {
 		err = b.carryOutScript(ctx, e, r)

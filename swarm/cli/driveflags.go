@@ -22,7 +22,7 @@ func driveFlags() []cli.Flag {
 		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
 		cmdline.JSONFlag(), cmdline.YesFlag(), anywayFlag(),
-	}, budgetFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags())
+	}, budgetFlags(), quotaFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags())
 }
 
 // driveFlagsRead are their values.
@@ -32,7 +32,8 @@ type driveFlagsRead struct {
 	anyway  bool // start agents that are expected to fail
 	budget  budgetGiven
 	contact contactGiven
-	maxFile int64 // in bytes; 0: as recorded
+	maxFile int64                // in bytes; 0: as recorded
+	quota   func(*engine.Config) // lays the bounds on waits for quota windows
 }
 
 func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
@@ -51,6 +52,10 @@ func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
 	if r.contact, err = readContactFlags(c); err != nil {
 		return r, err
 	}
+	if err := layQuota(c, &engine.Config{}); err != nil {
+		return r, err
+	}
+	r.quota = func(config *engine.Config) { _ = layQuota(c, config) } // it was read above
 	if err := layMaxFile(c, &r.maxFile); err != nil {
 		return r, err
 	}
@@ -68,6 +73,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 	config.MaxTurns = spending.Turns(prior, config.MaxTurns)
 	r.budget.layTurns(&config.MaxTurns)
 	r.contact.layPatience(config)
+	r.quota(config)
 	config.MaxFile = cmp.Or(r.maxFile, config.MaxFile)
 	if r.jobs > 0 {
 		config.Jobs = r.jobs
@@ -77,7 +83,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 // flagOfDriving is a flag that was given and means nothing where another
 // process drives the run; empty for none.
 func flagOfDriving(c *cli.Context) string {
-	for _, name := range []string{"jobs", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "max-turns", "max-file", "questions", "question-timeout", "notify", "sandbox", "backend", "hide", "write", "pass-env", "confined", "allow", "audit"} {
+	for _, name := range []string{"jobs", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "max-turns", "wait-limits", "max-windows", "max-file", "questions", "question-timeout", "notify", "sandbox", "backend", "hide", "write", "pass-env", "confined", "allow", "audit"} {
 		if c.IsSet(name) {
 			return strings.Repeat("-", min(2, len(name))) + name
 		}

@@ -51,7 +51,7 @@ func flagTopics() []flagTopic {
 		{"Conflicts", []string{"resolve", "continue", "abort"}},
 		{"Limits and money", []string{
 			"jobs", "max-agents", "retries", "timeout", "idle-timeout", "run-timeout", "budget-tokens", "budget-usd", "budget-time",
-			"max-turns", "max-file", "yes",
+			"max-turns", "wait-limits", "max-windows", "max-file", "yes",
 		}},
 		{"Safety", []string{
 			"sandbox", "backend", "hide", "write", "pass-env", "confined", "allow", "audit", "trust", "anyway",

@@ -17,6 +17,7 @@ import (
 	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/proc"
@@ -27,13 +28,14 @@ import (
 // of --notify gets on its standard input.
 type noticeObject struct {
 	Schema     string          `json:"schema"`
-	Event      string          `json:"event"` // question or ended
+	Event      string          `json:"event"` // question, quota_closed, quota_open or ended
 	Run        string          `json:"run"`
 	Status     string          `json:"status"`
 	Reason     string          `json:"reason,omitempty"`
 	Code       *int            `json:"code,omitempty"`
 	Waiting    int             `json:"waiting"`
 	Question   *waiting.Object `json:"question,omitempty"`
+	Until      *time.Time      `json:"until,omitempty"` // of a quota window that is used up
 	Repository string          `json:"repository"`
 }
 
@@ -195,4 +197,29 @@ func lastWords(file string) string {
 		return ": " + terminal.ShortenEnd(termtext.Line(last), follow.TellWidth)
 	}
 	return ""
+}
+
+// notifyQuota runs the command of --notify when a quota window is used up, and when
+// the account has quota again.
+func (b *bench) notifyQuota(ctx context.Context, d *follow.OpenQuestions) {
+	if b.Contact.Notify == "" {
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.Over:
+			return
+		case <-d.QuotaWake:
+		}
+		for _, e := range d.TakeWindows() {
+			now := time.Now()
+			n := noticeObject{Event: "quota_open", Status: string(store.RunRunning), Reason: view.QuotaText(e, now), Waiting: len(d.Waiting())}
+			if c, closed := e.(*event.QuotaClosed); closed {
+				n.Event, n.Until = "quota_closed", c.Until
+			}
+			b.notify(ctx, d.Over, n)
+		}
+	}
 }

@@ -23,7 +23,7 @@ func newRunCommand(env cmdline.Env) *cli.Command {
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own workspace",
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
-		Flags:     slices.Concat(runFlags(), ticketFlags(), roleFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags()),
+		Flags:     slices.Concat(runFlags(), ticketFlags(), roleFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), quotaFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
 the base commit, or --count alternatives. The command after -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.

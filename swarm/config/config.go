@@ -35,9 +35,14 @@ type Config struct {
 	Jobs         int    // agents at once, 1 to 100
 	MaxAgents    int    // agents a run may start in its life
 	Retries      int    // tries again where a failure may pass, 0 to 100
-	Notify       string // a script for sh -c; empty: none
-	Questions    Questions
-	Overlap      Overlap
+	// WaitLimits is the longest wait for a quota window: 0 where no file says it,
+	// [WaitNever] for none. MaxWindows is how many of an account are waited for; 0:
+	// no file says it.
+	WaitLimits time.Duration
+	MaxWindows int
+	Notify     string // a script for sh -c; empty: none
+	Questions  Questions
+	Overlap    Overlap
 	// HideChanges keeps from agents that the user has uncommitted changes which
 	// they do not see.
 	HideChanges bool

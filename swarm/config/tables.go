@@ -74,7 +74,7 @@ func tables() []table {
 
 // limitsKeys are the keys of the table [limits].
 func limitsKeys() []key[Config] {
-	return slices.Concat(numberKeys(), timeKeys(), budgetKeys())
+	return slices.Concat(numberKeys(), timeKeys(), quotaKeys(), budgetKeys())
 }
 
 // mergeTable reads one of the tables.

@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
+	"agentswarm/swarm/quota"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
@@ -74,7 +75,11 @@ type attempt struct {
 	part      int64      // the record that captured its part of that
 	pids      []int      // of its supervisors
 	stay      stay
-	lead      func() // lets go those who wait for its first answer; nil: nobody does
+	lane      string         // of the governor; empty: none
+	probes    bool           // it probes a quota window
+	refusal   *event.Retry   // the last request that was refused, as the agent tells it
+	quota     *quota.Refusal // by which its latest process ended; nil: none
+	lead      func()         // lets go those who wait for its first answer; nil: nobody does
 	work      task.Work
 }
 
@@ -86,6 +91,8 @@ type ending struct {
 	err    error // swarm's own failure
 	// retryAfter is how long the agent was told to wait.
 	retryAfter time.Duration
+	// quota is the window that refused the attempt; nil: none did.
+	quota *quota.Refusal
 	// stalled is set where a stream of its model sent nothing for too long.
 	stalled bool
 	// unfit is set where its program would not start in another attempt either.
@@ -310,6 +317,7 @@ func (t *attempt) started(step string) func(int, uint64) error {
 			if t.stay.tenant != nil {
 				t.stay.tenant.Runs(pid)
 			}
+			return t.begins(begun)
 		}
 		return t.journal(begun)
 	}
@@ -328,7 +336,7 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 		if failed, ok := result.(*task.Failed); ok {
 			unfit = t.explain(ctx, failed, o)
 		}
-		end := ending{result: result, unfit: unfit, stumbled: t.stumbled(result), stalled: o.Stalled > 0}
+		end := ending{result: result, quota: t.quota, unfit: unfit, stumbled: t.stumbled(result), stalled: o.Stalled > 0}
 		if o.Error != nil && o.Stopped == nil {
 			end.retryAfter = milliseconds(o.Error.RetryAfterMS)
 		}

@@ -46,6 +46,7 @@ func (e *Engine) cancelOne(a *agentState, h *Halt) {
 			a.wait = nil
 		}
 		e.queue = slices.DeleteFunc(e.queue, func(id task.ID) bool { return id == a.id })
+		e.quotas.parked = slices.DeleteFunc(e.quotas.parked, func(id task.ID) bool { return id == a.id })
 		e.settle(a, &task.Cancelled{
 			Cause: h.Cause, Reason: h.Reason, Work: a.left,
 		})

@@ -40,6 +40,11 @@ type Config struct {
 	// Retries is how often an agent is tried again whose failure may pass.
 	Retries int `json:"retries,omitempty"`
 
+	// WaitLimits is the longest wait for a quota window that is used up; 0: none is
+	// waited for. MaxWindows is how many windows of a lane are; 0 is any number.
+	WaitLimits time.Duration `json:"wait_limits_ns,omitempty"`
+	MaxWindows int           `json:"max_windows,omitempty"`
+
 	Warm   string `json:"warm,omitempty"`   // run by sh -c once, before the first agent
 	Setup  string `json:"setup,omitempty"`  // run by sh -c before an agent
 	Verify string `json:"verify,omitempty"` // run by sh -c on its work

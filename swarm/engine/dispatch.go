@@ -16,6 +16,9 @@ import (
 // dispatch starts what may start. It runs on the loop.
 func (e *Engine) dispatch(life context.Context) {
 	e.breakOff()
+	e.openLanes()
+	defer e.setAlarms(life)
+	before := len(e.quotas.parked)
 	e.askSubjects(life)
 	var late []task.ID // subjects that what is at work may leave something for
 	for len(e.queue) > 0 && e.running < e.jobs && !e.ending && !e.paused && !e.onHold && e.noSpace == "" {
@@ -23,6 +26,9 @@ func (e *Engine) dispatch(life context.Context) {
 		e.queue = e.queue[1:]
 		if !e.ready(a) {
 			continue // what it depends on was sent back since
+		}
+		if e.shutOut(a) {
+			continue
 		}
 		if e.started >= e.config.MaxAgents && a.owed == nil && !a.names() {
 			e.settle(a, &task.Failed{
@@ -46,6 +52,7 @@ func (e *Engine) dispatch(life context.Context) {
 		e.begin(life, a)
 	}
 	e.queue = append(e.queue, late...)
+	e.tellParked(before)
 	e.starve()
 	e.takeStock()
 }
@@ -68,6 +75,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 		last: a.tries+1 >= startTries, owed: a.owed, spent: a.spent,
 		whole: a.whole,
 	}
+	try.lane, try.probes = e.laneOf(SpecOf(e.config, try.call)), e.probing(a.id)
 	try.unheard = slices.Clone(a.words)
 	if a.retry != nil {
 		try.from, try.onto = a.retry.From, git.Hash(a.retry.Onto)
@@ -113,6 +121,7 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 	a.cancel = nil
 	a.part, a.at = max(a.part, end.part), cmp.Or(end.at, a.at)
 	e.endQuestions(a.id)
+	e.unprobed(a, end)
 	switch {
 	case end.err != nil:
 		e.fail(end.err)
@@ -126,6 +135,9 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 		e.queue = append(e.queue, a.id)
 	case e.elsewhere(life, a, end):
 	default:
+		if e.quotaEnded(life, a, end) {
+			return
+		}
 		if gap, again := e.mayPass(a, end); again {
 			e.later(life, a, gap)
 			return

@@ -76,6 +76,7 @@ type Engine struct {
 	begun   bool    // calls were taken
 	over    bool    // nothing was left to do, and nothing new is taken
 	purse   purse
+	quotas  quotas
 }
 
 // News is what a workflow hears of its engine, in the order it was journaled:
@@ -168,6 +169,7 @@ func Open(ctx context.Context, deps Deps, config Config, prior *store.View) *Eng
 		box: inbox.New(deps.Run.ID, deps.Questions, asked(prior)),
 	}
 	e.share.begin(prior)
+	e.openQuotas(prior)
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	e.end = end
 	e.remember(prior)
@@ -204,6 +206,12 @@ func recall(d Deps, c Config, a *store.Agent) *agentState {
 		s.accepted = accepted(a)
 		s.owed, s.held = owed(d, c, a), held(d, c, a)
 	} else if a.Attempt > 0 {
+		if a.Parked != "" && a.Exit != nil {
+			s.left = *judgeAgain(d, c, a, true).Done() // the conversation that it goes on with
+		}
+		if a.Parked != "" && a.Exit == nil {
+			carry(&s.left, a.Continued) // its agent did not start
+		}
 		finishWork(d, a, &s.left, a.Captured)
 		s.left.Usage = a.Spent
 	}
@@ -316,6 +324,7 @@ func (e *Engine) Stop(h *Halt) error {
 // settled by then and was not received is dropped. It returns swarm's own
 // failure, if there was one.
 func (e *Engine) Close() error {
+	e.do(func(context.Context) { e.endAlarms() })
 	e.work.Wait()
 	var err error
 	var life context.Context

@@ -55,6 +55,8 @@ func (t *attempt) admitAgent(ctx context.Context) *ending {
 		case <-waits.Done():
 		}
 	})
+	left := e.enterLane(t, cancel)
+	defer left()
 	err := t.takePlace(waits)
 	if err == nil {
 		err = e.goesOn()
@@ -63,9 +65,15 @@ func (t *attempt) admitAgent(ctx context.Context) *ending {
 		return nil
 	}
 	t.vacate()
-	if ctx.Err() != nil || !errors.Is(err, errPaused) {
+	if ctx.Err() != nil || !errors.Is(err, errPaused) && !errors.Is(err, errQuota) {
 		return t.notStarted(ctx, err)
 	}
+	return t.heldUp(err)
+}
+
+// heldUp ends an attempt whose agent may not start now. It is queued again.
+func (t *attempt) heldUp(err error) *ending {
+	e := t.engine
 	// An error of the journal ends the run, in run.
 	_ = t.journal(&event.Retried{
 		Agent: t.id, Attempt: t.n, Error: task.CauseStopped, Reason: err.Error(), Usage: &t.work.Usage,
@@ -101,8 +109,7 @@ func (t *attempt) takePlace(ctx context.Context) (err error) {
 		}
 	}
 	if d.Governor != nil && HasLane(t.spec) {
-		lane := governor.Lane(kind.Lane(t.spec, d.Surroundings))
-		t.stay.pass, err = d.Governor.Enter(ctx, governor.Request{Lane: lane, Waits: t.waits})
+		t.stay.pass, err = d.Governor.Enter(ctx, governor.Request{Lane: governor.Lane(t.lane), Waits: t.waits})
 		if err != nil {
 			return err
 		}

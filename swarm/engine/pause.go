@@ -65,6 +65,9 @@ func (e *Engine) learn(a *agentState, end ending) {
 	case *task.Completed:
 		e.purse.breaker.Passed()
 	case *task.Failed:
+		if end.quota != nil {
+			return // the lane is closed, and other lanes go on
+		}
 		e.purse.breaker.Failed(e.deps.Now(), limit.Failure{
 			Agent: a.id, Kind: r.Kind, Reason: r.Reason, RetryAfter: end.retryAfter,
 		})
@@ -100,9 +103,14 @@ func (e *Engine) takeStock() {
 	switch {
 	case e.paused && e.running == 0:
 		e.still()
-	case e.paused, e.ending, !short, e.running > 0:
-	case e.purse.scripts:
+	case e.paused, e.ending, e.running > 0:
+	case short && e.purse.scripts:
 		e.refuse()
+	case e.giveUpQuota() != nil:
+		if e.pause(pausedBy(e.giveUpQuota())) == nil {
+			e.still()
+		}
+	case !short:
 	default:
 		if e.pause(&event.Paused{Cause: task.CauseBudget, Reason: e.spentText()}) == nil {
 			e.still()

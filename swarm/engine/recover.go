@@ -241,7 +241,7 @@ func trashStrays(ctx context.Context, d Deps, v *store.View) error {
 // what its records say. An agent that never began stays queued. One that had
 // failed for want of a capture or a check which there is now settles anew.
 func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Captured, r task.Result) error {
-	if a.Attempt == 0 || a.Pending() || a.Result() != nil && !late(a, kept) {
+	if a.Attempt == 0 || a.Pending() || a.Parked != "" || a.Result() != nil && !late(a, kept) {
 		return nil
 	}
 	// An end that a recovery put on record was seen by nobody either.

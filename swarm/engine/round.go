@@ -33,6 +33,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 		t.observe(ev)
 		t.sawTool(ev)
 		t.report(ev)
+		t.noteQuota(ev)
 		t.tellAgain(ev)
 		if cause := t.guard.see(ctx, ev); cause != nil {
 			stop(cause)
@@ -42,12 +43,17 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	outcome, err := life.Live(ctx)
 	e.lines.remove(t.id)
 	e.do(func(context.Context) { e.endQuestions(t.id) })
+	if errors.Is(err, errQuota) {
+		t.survived = true
+		return nil, t.heldUp(err)
+	}
 	if err != nil {
 		t.survived = true
 		return nil, t.notStarted(ctx, err)
 	}
 	t.survived = t.survived || !outcome.Exit.AllEnded()
 	t.letStand(outcome)
+	t.closeLane(outcome)
 	t.ranWell(outcome)
 	t.work.Ended = e.deps.Now()
 	t.work.Usage.Add(outcome.Usage)

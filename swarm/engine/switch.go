@@ -83,10 +83,15 @@ func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool 
 	if taken >= len(a.call.Fallbacks) {
 		return false
 	}
-	next := a.call.Fallbacks[taken]
+	return e.fallBackTo(life, a, failed, taken)
+}
+
+// fallBackTo tries an agent again with a model of its role, by its place there.
+func (e *Engine) fallBackTo(life context.Context, a *agentState, failed *task.Failed, at int) bool {
+	next := a.call.Fallbacks[at]
 	used := a.using().Options
 	s := &event.Switched{
-		Agent: a.id, Attempt: a.attempt, Choice: next, Fallbacks: taken + 1, Slow: a.switched != nil && a.switched.Slow,
+		Agent: a.id, Attempt: a.attempt, Choice: next, Fallbacks: at + 1, Slow: a.switched != nil && a.switched.Slow,
 		Reason: fmt.Sprintf("%s %s: it continues with %s",
 			modelName(&task.Choice{Model: used.Model, Effort: used.Effort}), lacking(failed), modelName(&next)),
 	}

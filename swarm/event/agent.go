@@ -70,6 +70,8 @@ type Erred struct {
 	Kind         task.ErrorKind `json:"kind"`
 	Message      string         `json:"message,omitempty"`
 	RetryAfterMS int64          `json:"retry_after_ms,omitempty"`
+	// Quota is the window that is used up; nil if the error tells of none.
+	Quota *Quota `json:"quota,omitempty"`
 }
 
 // Retry is a request that was refused or lost while the agent goes on: it
@@ -81,6 +83,8 @@ type Retry struct {
 	// NextMS is about how long the agent waits, in milliseconds, where the
 	// provider did not tell it; 0 is that this is not known.
 	NextMS int64 `json:"next_ms,omitempty"`
+	// Quota is that of [Erred].
+	Quota *Quota `json:"quota,omitempty"`
 }
 
 // Raw is an event of a type we do not know, kept as it came.

@@ -86,6 +86,7 @@ func blank(kind string) Event {
 		(*Replied)(nil), (*Sent)(nil), (*Verified)(nil), (*Refused)(nil), (*Intended)(nil), (*Conflicted)(nil), (*Landed)(nil), (*Undone)(nil),
 		(*Scripted)(nil), (*Entered)(nil), (*Logged)(nil), (*Phased)(nil), (*Returned)(nil), (*Chosen)(nil),
 		(*Paused)(nil), (*Held)(nil), (*Switched)(nil), (*Continued)(nil), (*Closed)(nil),
+		(*QuotaUsed)(nil), (*QuotaClosed)(nil), (*QuotaOpened)(nil), (*Parked)(nil),
 		(*Session)(nil), (*Text)(nil), (*ToolStart)(nil), (*ToolEnd)(nil), (*Turn)(nil),
 		(*Spent)(nil), (*Asked)(nil), (*Answered)(nil), (*Erred)(nil), (*Retry)(nil), (*Raw)(nil),
 	} {

@@ -20,9 +20,9 @@ import (
 // [*CancelAsked], [*RetryAsked], [*Reviewed], [*EditsReviewed], [*Remarked], [*Appraised], [*Titled], [*Questioned], [*Replied],
 // [*Sent], [*Verified], [*Refused], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
 // [*Logged], [*Phased], [*Returned], [*Chosen], [*Paused], [*Held], [*Switched],
-// [*Closed].
+// [*QuotaClosed], [*QuotaOpened], [*Parked], [*Closed].
 // From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
-// [*Turn], [*Spent], [*Asked], [*Answered], [*Erred], [*Retry], [*Raw].
+// [*Turn], [*Spent], [*QuotaUsed] (a record, too), [*Asked], [*Answered], [*Erred], [*Retry], [*Raw].
 //
 //sumtype:decl
 type Event interface{ kind() string }

@@ -194,3 +194,14 @@ func (p *Pass) Done() {
 
 // makeFolder makes a folder for nobody but the user.
 func makeFolder(dir string) error { return os.MkdirAll(dir, 0o700) }
+
+// Restart has a lane begin anew after a time in which nobody could use it: it goes
+// on with no more agents at once than a new one begins with.
+func (g *Governor) Restart(name Lane) {
+	l := g.lane(name)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := g.options.Now()
+	l.update(func(r *record) { r.Window.Restart(now) })
+	l.rouse()
+}

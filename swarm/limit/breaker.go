@@ -59,10 +59,21 @@ func (b *Breaker) Failed(now time.Time, f Failure) {
 	if b.trip != nil {
 		return
 	}
-	t := &Trip{Kind: f.Kind}
+	var until time.Time
 	if f.RetryAfter > 0 {
-		t.Until = now.Add(f.RetryAfter)
+		until = now.Add(f.RetryAfter)
 	}
+	b.trip = b.tripOf(now, f, until)
+}
+
+// TripOf is why nothing more should be started after a failure of a provider, and
+// until when; zero: nobody knows.
+func TripOf(now time.Time, f Failure, until time.Time) *Trip {
+	return (&Breaker{}).tripOf(now, f, until)
+}
+
+func (b *Breaker) tripOf(now time.Time, f Failure, until time.Time) *Trip {
+	t := &Trip{Kind: f.Kind, Until: until}
 	switch {
 	case f.Kind == task.Auth:
 		t.Reason = fmt.Sprintf("%s was not let in (auth: %s)", f.Agent, f.Reason)
@@ -71,10 +82,10 @@ func (b *Breaker) Failed(now time.Time, f Failure) {
 	case b.n >= inARow:
 		t.Reason = fmt.Sprintf("%d agents in a row failed alike (%s)", b.n, f.Kind.Explain(f.Reason))
 	default:
-		return
+		return nil
 	}
 	t.Reason += "; " + t.advice(now)
-	b.trip = t
+	return t
 }
 
 // advice says when to resume.

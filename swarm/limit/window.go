@@ -134,6 +134,13 @@ func (w *Window) begin(now time.Time, held int) {
 	}
 }
 
+// Restart narrows the window to the size that a new one begins with.
+func (w *Window) Restart(now time.Time) {
+	w.begin(now, 0)
+	w.resize(min(w.Size, firstSize))
+	w.Step, w.Until = w.Size, time.Time{}
+}
+
 // setBack brings a window up to date whose times lie ahead of now: the clock was
 // set back. What was left to wait is waited, and no more than that.
 func (w *Window) setBack(now time.Time) {

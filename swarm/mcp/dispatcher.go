@@ -60,7 +60,7 @@ type Status struct {
 }
 
 // running reports whether the run is at work.
-func (s *Status) running() bool { return s.Status == "running" }
+func (s *Status) running() bool { return s.Status == "running" || s.Status == "waiting" }
 
 // returned reports whether the script came to its end and threw nothing. Its
 // agents may have failed.

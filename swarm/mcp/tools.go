@@ -108,7 +108,7 @@ func output() object {
 		"type": "object", "required": []string{"run", "status", "ended", "agents"}, "additionalProperties": false,
 		"properties": object{
 			"run":    object{"type": "string", "description": "the id of the run"},
-			"status": object{"type": "string", "enum": []string{"running", "paused", "completed", "degraded", "failed", "stopped"}},
+			"status": object{"type": "string", "enum": []string{"running", "waiting", "paused", "completed", "degraded", "failed", "stopped"}},
 			"ended":  object{"type": "integer", "description": "agents that have ended"},
 			"agents": object{"type": "integer", "description": "agents that were started"},
 			"value":  object{"description": "the return value of the script; absent while there is none, and for undefined"},

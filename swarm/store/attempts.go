@@ -55,6 +55,7 @@ func (a *Agent) check(e *event.Checked) {
 func (a *Agent) settle(r event.Record, e *event.Settled) {
 	a.clock.stop(r.Time)
 	a.Status, a.Ended, a.Open, a.SettledBy, a.Held, a.Again = e.Result, r.Time, nil, r.N, "", nil
+	a.Parked = ""
 	done := e.Result.Done()
 	a.pay(Paid{Attempt: e.Attempt, Model: done.Model, Usage: done.Usage})
 	if task.Fell(e.Result) {

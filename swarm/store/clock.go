@@ -38,7 +38,7 @@ func (w *stopwatch) stop(at time.Time) {
 type Times struct {
 	Worked  time.Duration // its setup or its own process ran
 	Checked time.Duration // its check ran
-	// Waited is for a slot, for a check, for an answer, or for another try after a
+	// Waited is for a slot, for a quota window, for a check, for an answer, or for another try after a
 	// failure. The time before its first attempt does not count.
 	Waited time.Duration
 }
@@ -98,7 +98,7 @@ func (a *Agent) Times(now time.Time) Times {
 	return Times{
 		Worked:  spent(task.Working),
 		Checked: spent(task.Checking),
-		Waited:  spent(task.Queued, task.WaitingSlot, task.WaitingCheck, task.Waiting),
+		Waited:  spent(task.Queued, task.WaitingSlot, task.WaitingQuota, task.WaitingCheck, task.Waiting),
 	}
 }
 

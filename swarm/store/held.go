@@ -49,7 +49,7 @@ type Again struct {
 func (a *Agent) NextTry() *Again { return cmp.Or(a.Again, a.Retrying) }
 
 func (a *Agent) queue(at time.Time) {
-	a.Held, a.Again = "", nil
+	a.Held, a.Again, a.Parked = "", nil, ""
 	a.enter(task.Queued, at)
 	a.Ended, a.SettledBy = time.Time{}, 0
 }
@@ -77,7 +77,7 @@ func (v *View) begin(a *Agent, at time.Time, attempt int) {
 	if a.Captured != nil && a.Captured.Patch != nil {
 		a.Earlier = append(a.Earlier, a.Captured)
 	}
-	a.Again = nil
+	a.Again, a.Parked = nil, ""
 	a.Attempt, a.Attempts = attempt, a.Attempts+1
 	a.Exit, a.Captured, a.Checked, a.Continued = nil, nil, nil, nil
 	a.Began, a.Exited = at, time.Time{}

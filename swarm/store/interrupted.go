@@ -19,7 +19,7 @@ func (v *View) Interrupted() {
 		v.Status, v.Reason, v.Code = RunPaused, v.Pause.Reason, 6
 	}
 	for _, a := range v.Agents {
-		if a.Attempt == 0 || a.Pending() || a.Result() != nil {
+		if a.Attempt == 0 || a.Pending() || a.Parked != "" || a.Result() != nil {
 			continue
 		}
 		work := task.Work{Attempts: a.Attempt, Started: a.Began, Ended: v.LastTime}

@@ -49,6 +49,11 @@ type View struct {
 	Stop *event.CancelAsked
 	// Pause is why nothing new starts since it was opened; nil where it does.
 	Pause *event.Paused
+	// Quotas are the quota windows that are used up, in the order in which the run
+	// met them. They outlive an owner. QuotaUse is how much of open ones is used, as
+	// it was reported last.
+	Quotas   []*event.QuotaClosed
+	QuotaUse []*event.QuotaUsed
 	// Inherited is what its agents had been paid when it was opened.
 	Inherited task.Usage
 
@@ -168,6 +173,8 @@ type Agent struct {
 	// Held is what it waits for before its agent may start; empty while it
 	// waits for nothing, or for its turn in the run.
 	Held string
+	// Parked is the lane of the quota window that it waits for; empty: for none.
+	Parked string
 	// Again says why and when it is tried again; nil where it does not wait for
 	// that.
 	Again *Again
@@ -354,6 +361,8 @@ func (v *View) Apply(r event.Record) {
 		v.about(e.Agent).hold(r.Time, e)
 	case *event.Switched:
 		v.about(e.Agent).Switched = e
+	case *event.QuotaClosed, *event.QuotaOpened, *event.QuotaUsed, *event.Parked:
+		v.quota(r)
 	case *event.Continued:
 		v.resume(r.Time, e)
 	case *event.Closed:

@@ -9,20 +9,21 @@ const (
 	Working      State = "running"
 	Waiting      State = "waiting"           // a question is open
 	WaitingSlot  State = "waiting_for_slot"  // of its provider, memory or disk space
+	WaitingQuota State = "waiting_for_quota" // until a quota window of its account opens
 	WaitingCheck State = "waiting_for_check" // its work is captured, other checks run
 	Checking     State = "checking"          // its check runs
 )
 
 // States lists every state, in the order in which an agent enters them.
 func States() []State {
-	return []State{Queued, WaitingSlot, Working, Waiting, WaitingCheck, Checking}
+	return []State{Queued, WaitingQuota, WaitingSlot, Working, Waiting, WaitingCheck, Checking}
 }
 
 // Coarse is the state in the words that version 1 of the JSON objects began
 // with: queued, running or waiting.
 func (s State) Coarse() State {
 	switch s {
-	case WaitingSlot:
+	case WaitingSlot, WaitingQuota:
 		return Queued
 	case WaitingCheck, Checking:
 		return Working
@@ -36,7 +37,7 @@ func (s State) Coarse() State {
 // Waits reports whether an agent in this state waits for something beside its
 // turn in the run.
 func (s State) Waits() bool {
-	return s == Waiting || s == WaitingSlot || s == WaitingCheck
+	return s == Waiting || s == WaitingSlot || s == WaitingQuota || s == WaitingCheck
 }
 
 // Text is the state for a person.
@@ -46,6 +47,8 @@ func (s State) Text() string {
 		return "waiting for you"
 	case WaitingSlot:
 		return "waiting for a slot"
+	case WaitingQuota:
+		return "waiting for quota"
 	case WaitingCheck:
 		return "waiting for a check"
 	case Queued, Working, Checking:

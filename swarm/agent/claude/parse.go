@@ -24,6 +24,8 @@ type stream struct {
 	// results have told of in all.
 	paid task.Usage
 	cost float64
+	// rejected is the quota window that was told to be used up; nil: none.
+	rejected *event.Quota
 }
 
 // newStream begins where a conversation that is gone on with had ended: its
@@ -98,6 +100,8 @@ type line struct {
 	Cost       float64          `json:"total_cost_usd"`
 	Since      map[string]share `json:"model_usage_since_last_result"`
 
+	Limits rateLimit `json:"rate_limit_info"`
+
 	ErrorStatus int     `json:"error_status"`
 	Error       string  `json:"error"`
 	Attempt     int     `json:"attempt"`
@@ -124,6 +128,8 @@ func (s *stream) read(text []byte) []event.Event {
 		return s.assistant(&l)
 	case "user":
 		return wire.Ends(l.Message.Content, s.brief)
+	case "rate_limit_event":
+		return s.limits(&l.Limits)
 	case "result":
 		return s.result(&l)
 	default:
@@ -137,6 +143,9 @@ func (s *stream) system(l *line) []event.Event {
 		s.model = l.Model
 		return []event.Event{&event.Session{ID: l.Session, Model: l.Model, Can: []string{"steer", "resume", "schema"}}}
 	case "api_retry":
+		if s.rejected != nil && l.ErrorStatus == 429 {
+			return []event.Event{&event.Retry{Kind: task.Quota, Message: s.rejected.Title + " reached", Quota: s.rejected}}
+		}
 		return []event.Event{&event.Retry{
 			Kind: fault.Kind(l.ErrorStatus, l.Error), RetryAfterMS: int64(max(0, l.Delay)),
 			Message: strings.TrimSpace(fmt.Sprintf("%s, attempt %d", l.Error, l.Attempt)),
@@ -207,5 +216,12 @@ func (s *stream) result(l *line) (found []event.Event) {
 	if message == "" {
 		message = l.Subtype
 	}
-	return append(found, &event.Erred{Kind: fault.Kind(l.Status, message), Message: message})
+	erred := &event.Erred{Kind: fault.Kind(l.Status, message), Message: message}
+	switch q := s.quotaOf(l.Status, message); {
+	case q != nil:
+		erred.Kind, erred.Quota = task.Quota, q
+	case strings.Contains(message, temporary):
+		erred.Kind = task.RateLimit // it says "usage limit", too
+	}
+	return append(found, erred)
 }

@@ -65,6 +65,9 @@ func (f *failure) kind(message string) task.ErrorKind {
 	case "cyberPolicy", "misalignmentPolicyViolation", "inferenceHookDenied":
 		return task.Refused
 	}
+	if strings.Contains(f.Message+f.Details, "usage_limit_reached") {
+		return task.Quota
+	}
 	if status == http.StatusTooManyRequests {
 		message += "\n" + f.Details
 	}

@@ -25,6 +25,7 @@ type parser struct {
 	total         tokens          // what the conversation had used when last told
 	counted       bool            // total is known
 	tools         map[string]bool // those that were begun and have not ended
+	windows       rateLimits      // of quotas, as they were told last
 	hooked        map[string]bool // runs of the hook that passed a tool of this turn
 }
 
@@ -44,13 +45,14 @@ type heard struct {
 
 // params are those of every notice that is read.
 type params struct {
-	Thread  string  `json:"threadId"`
-	TurnID  string  `json:"turnId"`
-	Item    item    `json:"item"`
-	Error   failure `json:"error"`
-	Retries bool    `json:"willRetry"`
-	ToModel string  `json:"toModel"`
-	ItemID  string  `json:"itemId"` // of the tool that a request is about
+	Thread  string     `json:"threadId"`
+	TurnID  string     `json:"turnId"`
+	Item    item       `json:"item"`
+	Error   failure    `json:"error"`
+	Retries bool       `json:"willRetry"`
+	ToModel string     `json:"toModel"`
+	Limits  rateLimits `json:"rateLimits"`
+	ItemID  string     `json:"itemId"` // of the tool that a request is about
 	Run     struct {
 		ID     string `json:"id"`
 		Status string `json:"status"`
@@ -145,6 +147,9 @@ func (p *parser) message(w *heard, line []byte) []event.Event {
 		}
 		return []event.Event{&event.Raw{Line: bytes.Clone(line)}} // somebody must refuse it
 	}
+	if w.Method == "account/rateLimits/updated" {
+		return p.limits(w.Params.Limits)
+	}
 	if w.Params.Thread != "" && w.Params.Thread != p.thread {
 		return nil // somebody else's
 	}
@@ -165,7 +170,8 @@ func (p *parser) message(w *heard, line []byte) []event.Event {
 	case "error":
 		if w.Params.Retries {
 			kind, message, after := w.Params.Error.means()
-			return []event.Event{&event.Retry{Kind: kind, Message: message, RetryAfterMS: after, NextMS: w.Params.Error.next()}}
+			q := p.quotaOf(&w.Params.Error, kind, message)
+			return []event.Event{&event.Retry{Kind: kind, Message: message, RetryAfterMS: after, NextMS: w.Params.Error.next(), Quota: q}}
 		}
 	case "hook/completed":
 		p.hooks(w.Params.Run.ID, w.Params.Run.Status)
@@ -231,7 +237,7 @@ func (p *parser) answered(w *heard, line []byte) []event.Event {
 			return nil // a word that came too late
 		}
 		kind, message, after := w.Error.means()
-		return []event.Event{&event.Erred{Kind: kind, Message: message, RetryAfterMS: after}}
+		return []event.Event{&event.Erred{Kind: kind, Message: message, RetryAfterMS: after, Quota: p.quotaOf(&w.Error, kind, message)}}
 	case string(w.ID) == "1" && w.Result.Thread.ID != "":
 		p.thread, p.model = w.Result.Thread.ID, w.Result.Model
 		return []event.Event{p.session()}
@@ -257,7 +263,7 @@ func (p *parser) ended(w *params) []event.Event {
 		failed = *w.Turn.Error
 	}
 	kind, message, after := failed.means()
-	return []event.Event{&event.Erred{Kind: kind, Message: message, RetryAfterMS: after}}
+	return []event.Event{&event.Erred{Kind: kind, Message: message, RetryAfterMS: after, Quota: p.quotaOf(&failed, kind, message)}}
 }
 
 // models tells of a turn of the model, once.

@@ -43,7 +43,7 @@ type object map[string]any
 // unwanted are notices that repeat what is known, some of them at length.
 func unwanted() []string {
 	return []string{
-		"thread/started", "thread/status/changed", "thread/settings/updated", "turn/diff/updated", "account/rateLimits/updated",
+		"thread/started", "thread/status/changed", "thread/settings/updated", "turn/diff/updated",
 		"remoteControl/status/changed", "skills/changed", "hook/started", "rawResponseItem/completed", "item/fileChange/outputDelta",
 	}
 }

@@ -152,6 +152,11 @@ type wire struct {
 	Kind         string          `json:"kind"`
 	Message      string          `json:"message"`
 	RetryAfterMS int64           `json:"retry_after_ms"`
+	Quota        *event.Quota    `json:"quota"`
+	Window       string          `json:"window"`
+	Title        string          `json:"title"`
+	Percent      int             `json:"percent"`
+	ResetsAt     int64           `json:"resets_at"`
 }
 
 // parse reads one line. What is not JSON is text, what has no known type or
@@ -199,9 +204,14 @@ func slow(line []byte) event.Event {
 	case "result":
 		return &event.Answered{Text: w.Text, Structured: exact(w.Structured, line)}
 	case "error":
-		return &event.Erred{Kind: w.errorKind(), Message: w.Message, RetryAfterMS: w.RetryAfterMS}
+		return &event.Erred{Kind: w.errorKind(), Message: w.Message, RetryAfterMS: w.RetryAfterMS, Quota: w.Quota}
 	case "retry":
-		return &event.Retry{Kind: w.errorKind(), Message: w.Message, RetryAfterMS: w.RetryAfterMS}
+		return &event.Retry{Kind: w.errorKind(), Message: w.Message, RetryAfterMS: w.RetryAfterMS, Quota: w.Quota}
+	case "quota_used":
+		if w.Window == "" || w.Percent < 0 || w.Percent > 100 {
+			return raw
+		}
+		return &event.QuotaUsed{Window: w.Window, Title: w.Title, Percent: w.Percent, ResetsAt: w.ResetsAt}
 	default:
 		return raw
 	}

@@ -40,7 +40,8 @@ func (m *members) place(name []byte) (place *[]byte, known bool) {
 		return &m.cacheWrite, true
 	case "cost_usd":
 		return &m.costUSD, true
-	case "protocol", "model", "can", "action", "structured", "kind", "message", "retry_after_ms", "requests_left":
+	case "protocol", "model", "can", "action", "structured", "kind", "message", "retry_after_ms", "requests_left",
+		"quota", "window", "title", "percent", "resets_at":
 		return nil, false
 	}
 	for _, b := range name {

@@ -215,7 +215,7 @@ func (s *stream) result(l *line) (found []event.Event) {
 var (
 	coded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"code":\s*([45][0-9]{2})\b`) })
 	later = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)retry (?:after|in) ([0-9]{1,6}(?:\.[0-9]{1,9})?)s\b`)
+		return regexp.MustCompile(`(?i)(?:retry (?:after|in) ([0-9]{1,6}(?:\.[0-9]{1,9})?)s\b|"retryDelay":\s*"([0-9]{1,6}(?:\.[0-9]{1,9})?)s")`)
 	})
 )
 
@@ -227,8 +227,23 @@ func erred(text string) *event.Erred {
 	}
 	e := &event.Erred{Kind: fault.Kind(status, text), Message: text}
 	if m := later().FindStringSubmatch(text); m != nil {
-		seconds, _ := strconv.ParseFloat(m[1], 64)
+		seconds, _ := strconv.ParseFloat(m[1]+m[2], 64)
 		e.RetryAfterMS = int64(seconds * 1000)
+	}
+	if e.Kind != task.Quota && e.Kind != task.RateLimit {
+		return e
+	}
+	switch {
+	case e.RetryAfterMS > 0 && e.RetryAfterMS <= longWaitMS:
+		e.Kind = task.RateLimit // a short wait takes precedence over the name of the quota
+	case e.RetryAfterMS > 0:
+		e.Kind, e.Quota = task.Quota, &event.Quota{Title: "Gemini quota"}
+	case fault.Mentions(text, "perday", "per day", "daily"):
+		e.Kind, e.Quota = task.Quota, &event.Quota{Window: "day", Midnight: "America/Los_Angeles", Title: "Gemini quota per day"}
 	}
 	return e
 }
+
+// longWaitMS is the wait from which a limit counts as a window of a quota, in
+// milliseconds: nobody keeps an agent waiting for longer.
+const longWaitMS = 60 * 60 * 1000

@@ -119,7 +119,7 @@ func TestErred(t *testing.T) {
 		{`[API Error: {"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]`, task.Auth, 0},
 		{`[API Error: {"error":{"code": 503,"status":"UNAVAILABLE"}}]`, task.Overloaded, 0},
 		{"[API Error: Rate limit reached.\nSuggested retry after 1.5s.]", task.RateLimit, 1500},
-		{"Quota exceeded for metric. Please retry in 12s.", task.Quota, 12000},
+		{"Quota exceeded for metric. Please retry in 12s.", task.RateLimit, 12000},
 		{"Reached max session turns for this session.", task.Other, 0},
 	} {
 		if e := erred(test.text); e.Kind != test.kind || e.RetryAfterMS != test.after {

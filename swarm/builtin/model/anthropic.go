@@ -276,7 +276,7 @@ type anthropicReply struct {
 
 // add takes an event. Types that are not known are skipped: the API says that
 // there may be new ones. So are events without a name, which it never sends.
-func (a *anthropicReply) add(e event) (over bool, err error) {
+func (a *anthropicReply) add(e sseEvent) (over bool, err error) {
 	switch {
 	case e.name == "" || e.name == "ping" || len(e.data) == 0:
 		return false, nil

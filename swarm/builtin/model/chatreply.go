@@ -74,7 +74,7 @@ func newChatReply(model string, say func(string)) *chatReply {
 }
 
 // add takes an event of the stream.
-func (s *chatReply) add(e event) (over bool, err error) {
+func (s *chatReply) add(e sseEvent) (over bool, err error) {
 	if s.ended = e.done(); s.ended || len(bytes.TrimSpace(e.data)) == 0 {
 		return s.ended, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 )
@@ -26,6 +27,8 @@ type Error struct {
 	// After is how long the provider wants it to be waited; 0: it does not
 	// say.
 	After time.Duration
+	// Quota is the window of a quota that is used up; nil: none is known.
+	Quota *event.Quota
 	// TooLong says that the conversation does not fit.
 	TooLong bool
 	// Untaken is the member of the request that was not taken, of those that it
@@ -103,6 +106,7 @@ func (a answered) classify() *Error {
 	if e.Wait || e.Kind == task.Quota {
 		e.After = retryAfter(a.header, time.Now)
 	}
+	a.quota(e, time.Now())
 	return e
 }
 

@@ -51,7 +51,7 @@ type call struct {
 type accumulator interface {
 	// add takes the next event. It reports whether the reply is over, so that
 	// nothing that follows need be read.
-	add(e event) (over bool, err error)
+	add(e sseEvent) (over bool, err error)
 	// finish returns the reply, or errCutShort where its end is missing.
 	finish() (*Reply, error)
 }
@@ -96,6 +96,7 @@ func (e *Endpoint) send(ctx context.Context, c call, into accumulator) (*Reply, 
 // limited notes the limits that the headers of an answer tell.
 func (r *Reply) limited(h http.Header) *Reply {
 	r.Left = limit.Remaining(h.Get, r.Usage.Tokens(), time.Now())
+	r.Windows = quotaUse(h, time.Now())
 	return r
 }
 

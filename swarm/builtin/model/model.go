@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
 
@@ -159,6 +160,8 @@ type Reply struct {
 	// Left is how many more requests like this the endpoint allows within about a
 	// minute, as it said; 0 where it did not.
 	Left int
+	// Windows are the quota windows whose use the endpoint tells.
+	Windows []event.QuotaUsed
 }
 
 // Model answers requests.

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
 	"time"
 
 	"agentswarm/roles"
@@ -183,7 +182,7 @@ func TestChatPieces(t *testing.T) {
 	for _, test := range tests {
 		r := newChatReply("m", func(string) {})
 		for _, c := range test.chunks {
-			if _, err := r.add(event{data: []byte(`{"choices":[{"index":0,"delta":{"tool_calls":[` + c + `]}}]}`)}); err != nil {
+			if _, err := r.add(sseEvent{data: []byte(`{"choices":[{"index":0,"delta":{"tool_calls":[` + c + `]}}]}`)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -204,7 +203,7 @@ func TestChatThoughts(t *testing.T) {
 		told := ""
 		r := &chatReply{say: func(text string) { told += text }}
 		for _, delta := range pieces {
-			if _, err := r.add(event{data: []byte(`{"choices":[{"index":0,"delta":` + delta + `}]}`)}); err != nil {
+			if _, err := r.add(sseEvent{data: []byte(`{"choices":[{"index":0,"delta":` + delta + `}]}`)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -188,7 +188,7 @@ func newResponsesReply(say func(string)) *responsesReply {
 }
 
 // add takes an event. Types that are not known are skipped.
-func (a *responsesReply) add(e event) (over bool, err error) {
+func (a *responsesReply) add(e sseEvent) (over bool, err error) {
 	switch {
 	case len(e.data) == 0:
 		return false, nil

@@ -14,15 +14,15 @@ const maxEvent = 64 << 20
 // errLongEvent is the error of a stream with an event beyond that.
 var errLongEvent = errors.New("an event of the stream is too long")
 
-// event is one event of a stream.
-type event struct {
+// sseEvent is one event of a stream.
+type sseEvent struct {
 	name string // empty: it has none
 	data []byte // its lines, joined by LF; the next event overwrites them
 }
 
 // done reports whether an event is the mark by which many servers say that
 // nothing follows.
-func (e event) done() bool { return bytes.HasPrefix(bytes.TrimSpace(e.data), []byte("[DONE]")) }
+func (e sseEvent) done() bool { return bytes.HasPrefix(bytes.TrimSpace(e.data), []byte("[DONE]")) }
 
 // eventReader reads a stream of server-sent events. Its rules are those of
 // WHATWG HTML, section 9.2 "Server-sent events" ("Parsing an event stream" and
@@ -45,14 +45,14 @@ func newEventReader(r io.Reader) *eventReader {
 // next returns the next event that has data. The error is io.EOF at the end of
 // the stream, errLongEvent, or that of the underlying reader. With an error of
 // the reader, an event that had begun is lost.
-func (r *eventReader) next() (event, error) {
-	var e event
+func (r *eventReader) next() (sseEvent, error) {
+	var e sseEvent
 	r.data = r.data[:0]
 	hasData := false // it may be one empty line
 	for {
 		line, err := r.line()
 		if err != nil && !errors.Is(err, io.EOF) {
-			return event{}, err
+			return sseEvent{}, err
 		}
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimPrefix(value, []byte(" "))
@@ -61,7 +61,7 @@ func (r *eventReader) next() (event, error) {
 			e.name = string(value)
 		case "data":
 			if len(r.data)+len(value) >= r.limit {
-				return event{}, r.tooLong()
+				return sseEvent{}, r.tooLong()
 			}
 			if hasData {
 				r.data = append(r.data, '\n')
@@ -73,7 +73,7 @@ func (r *eventReader) next() (event, error) {
 			e.data = r.data
 			return e, nil
 		case err != nil:
-			return event{}, err
+			return sseEvent{}, err
 		case ended:
 			e.name = "" // without data there is no event
 		}

@@ -19,10 +19,14 @@ type OpenQuestions struct {
 	run  string
 	Wake chan struct{} // one place: a question was opened
 	Over chan struct{} // closed when there is nothing more to ask
+	// QuotaWake has one place: something happened to a quota window.
+	QuotaWake chan struct{}
 
 	mu     sync.Mutex // guards what follows
 	open   []waiting.Question
 	labels map[task.ID]string
+	// windows are the records about quota windows that nobody was told of.
+	windows []event.Event
 }
 
 // NewOpenQuestions returns the open questions of a run. prior is the state that earlier owners left,
@@ -30,7 +34,7 @@ type OpenQuestions struct {
 func NewOpenQuestions(j engine.Journal, run string, prior *store.View) *OpenQuestions {
 	d := &OpenQuestions{
 		Journal: j, run: run, labels: map[task.ID]string{},
-		Wake: make(chan struct{}, 1), Over: make(chan struct{}),
+		Wake: make(chan struct{}, 1), Over: make(chan struct{}), QuotaWake: make(chan struct{}, 1),
 	}
 	if prior != nil {
 		for _, a := range prior.Agents {
@@ -63,6 +67,7 @@ func (d *OpenQuestions) AppendAll(all []event.Event) ([]event.Record, error) {
 func (d *OpenQuestions) note(e event.Event, at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.noteQuota(e)
 	switch e := e.(type) {
 	case *event.Called:
 		d.labels[e.Agent] = engine.Title(e.Agent, e.Call)
@@ -94,3 +99,31 @@ func (d *OpenQuestions) Waiting() []waiting.Question {
 
 // Close ends the questions.
 func (d *OpenQuestions) Close() { close(d.Over) }
+
+// noteQuota hands what happened to a quota window to whoever runs the command of
+// --notify. The caller holds mu.
+func (d *OpenQuestions) noteQuota(e event.Event) {
+	switch e := e.(type) {
+	case *event.QuotaClosed:
+		if e.Tries > 0 {
+			return // it is the same window, late
+		}
+	case *event.QuotaOpened:
+	default:
+		return
+	}
+	d.windows = append(d.windows, e)
+	select {
+	case d.QuotaWake <- struct{}{}:
+	default: // somebody is on the way already
+	}
+}
+
+// TakeWindows returns the records about quota windows that were not reported yet.
+func (d *OpenQuestions) TakeWindows() []event.Event {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := d.windows
+	d.windows = nil
+	return all
+}

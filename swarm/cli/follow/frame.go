@@ -120,6 +120,7 @@ func countLines(t terminal.Output, f Frame, width int) []string {
 		{task.Checking.Text(), n.Of[task.Checking], terminal.StylePlain},
 		{task.WaitingCheck.Text(), n.Of[task.WaitingCheck], terminal.StylePlain},
 		{slot, n.Of[task.WaitingSlot], terminal.StylePlain},
+		{task.WaitingQuota.Text(), n.Of[task.WaitingQuota], terminal.StyleWarning},
 		{task.Queued.Text(), n.Of[task.Queued], terminal.StylePlain},
 		{"completed", n.Completed, terminal.StyleGood},
 		{"cancelled", n.Cancelled, terminal.StyleWarning},

@@ -167,7 +167,7 @@ func damagedRun(e store.Entry, why error) listedObject {
 func newListed(v *store.View) listedObject {
 	counts := v.Counts()
 	o := listedObject{
-		Run: v.Identity.Run, Created: v.Identity.Created, Status: string(v.Status), Reason: v.Reason, Args: v.Identity.Args,
+		Run: v.Identity.Run, Created: v.Identity.Created, Status: string(v.ShownStatus()), Reason: v.Reason, Args: v.Identity.Args,
 		Workflow: string(v.Identity.Workflow.Kind), Base: v.Identity.Base.Commit, Recovery: view.NewRecoveryObject(v),
 		Agents: len(v.Agents), Completed: counts.Completed, Failed: counts.Failed, Cancelled: counts.Cancelled,
 		Waiting: counts.Of[task.Waiting], view: v, Duration: v.Took(time.Now()).Milliseconds(),

@@ -79,7 +79,7 @@ func listedElsewhere(e store.Entry) listedObject {
 
 // unfinished reports whether a run goes on, or would if its process had not died.
 func unfinished(o listedObject) bool {
-	return o.Status == string(store.RunRunning) || o.Status == string(store.RunPaused) || o.Recovery != nil
+	return o.Status == string(store.RunRunning) || o.Status == string(store.RunWaiting) || o.Status == string(store.RunPaused) || o.Recovery != nil
 }
 
 // maxInboxHints is how many repositories with questions are named.

@@ -114,6 +114,9 @@ func printStatus(p *cmdline.Place, s *selection.Selection) error {
 	if spent := spending.Line(whole, now); spent != "" {
 		fmt.Fprintln(w, spent)
 	}
+	for _, line := range view.QuotaLines(whole, now) {
+		fmt.Fprintln(w, termtext.Line(line))
+	}
 	width, _ := term.Size()
 	if err := view.PrintTable(w, view.TableSize{Width: width, Terminal: term}, v, now); err != nil {
 		return err

@@ -174,6 +174,10 @@ func (w *Watcher) see(r event.Record) {
 		w.line(e.Agent, "asks "+e.ID, 0, "wants "+cmdline.WantsText(e.Action))
 	case *event.Replied:
 		w.replied(e)
+	case *event.QuotaClosed, *event.QuotaOpened, *event.QuotaUsed:
+		if text := view.QuotaText(e, r.Time); text != "" {
+			w.progress.Say(text)
+		}
 	case *event.Paused:
 		w.progress.Say("pausing: " + e.Reason)
 	}

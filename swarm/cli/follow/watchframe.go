@@ -69,6 +69,9 @@ func (w *Watcher) frame(now time.Time) Frame {
 	f.Spent = w.spent(now)
 	f.Note, f.Hint = noteOf(w.open(), w.typing)
 	f.Typing = w.typing && f.Note != ""
+	if f.Note == "" {
+		f.Note, f.Hint = view.QuotaNote(v, now)
+	}
 	f.Note = cmp.Or(f.Note, view.HeldNote(v), view.AgainNote(v, w.Doing, now))
 	f.Failed, f.Live = w.Rows(now)
 	return f

@@ -20,25 +20,27 @@ import (
 
 // RunObject is swarm.run/1, described in docs/json.md.
 type RunObject struct {
-	Schema   string         `json:"schema"`
-	Run      string         `json:"run"`
-	Status   string         `json:"status"`
-	Reason   string         `json:"reason,omitempty"`
-	Base     string         `json:"base"`
-	Workflow string         `json:"workflow"`
-	Result   any            `json:"result,omitempty"`
-	Error    *ErrorObject   `json:"error,omitempty"`
-	Agents   []AgentObject  `json:"agents"`
-	Phases   []phaseObject  `json:"phases,omitempty"`
-	Logs     []logObject    `json:"logs,omitempty"`
-	Landing  *landingObject `json:"landing,omitempty"`
-	Usage    *task.Usage    `json:"usage,omitempty"`
-	Paid     *task.Usage    `json:"paid,omitempty"`
-	Budget   *BudgetObject  `json:"budget,omitempty"`
-	After    *time.Time     `json:"resume_after,omitempty"`
-	Created  time.Time      `json:"created"`
-	Ended    *time.Time     `json:"ended,omitempty"`
-	Duration int64          `json:"duration_ms"`
+	Schema   string           `json:"schema"`
+	Run      string           `json:"run"`
+	Status   string           `json:"status"`
+	Reason   string           `json:"reason,omitempty"`
+	Base     string           `json:"base"`
+	Workflow string           `json:"workflow"`
+	Result   any              `json:"result,omitempty"`
+	Error    *ErrorObject     `json:"error,omitempty"`
+	Agents   []AgentObject    `json:"agents"`
+	Phases   []phaseObject    `json:"phases,omitempty"`
+	Logs     []logObject      `json:"logs,omitempty"`
+	Landing  *landingObject   `json:"landing,omitempty"`
+	Usage    *task.Usage      `json:"usage,omitempty"`
+	Paid     *task.Usage      `json:"paid,omitempty"`
+	Budget   *BudgetObject    `json:"budget,omitempty"`
+	After    *time.Time       `json:"resume_after,omitempty"`
+	Quotas   []quotaObject    `json:"quota_windows,omitempty"`
+	QuotaUse []quotaUseObject `json:"quota_use,omitempty"`
+	Created  time.Time        `json:"created"`
+	Ended    *time.Time       `json:"ended,omitempty"`
+	Duration int64            `json:"duration_ms"`
 	// Recovery is set where the owner of the run died and nobody recovered it.
 	Recovery *RecoveryObject `json:"recovery,omitempty"`
 }
@@ -190,7 +192,7 @@ func newConflictObjects(all []event.Conflict) []ConflictObject {
 func NewRunObject(v *store.View, now time.Time) RunObject {
 	id := v.Identity
 	o := RunObject{
-		Schema: "swarm.run/1", Run: id.Run, Status: string(v.Status), Reason: v.Reason,
+		Schema: "swarm.run/1", Run: id.Run, Status: string(v.ShownStatus()), Reason: v.Reason,
 		Base: id.Base.Commit, Workflow: string(id.Workflow.Kind), Created: id.Created,
 		Agents: make([]AgentObject, 0, len(v.Agents)), Recovery: NewRecoveryObject(v),
 	}
@@ -206,6 +208,7 @@ func NewRunObject(v *store.View, now time.Time) RunObject {
 	if v.Pause != nil && v.Status == store.RunPaused {
 		o.After = v.Pause.Until
 	}
+	o.quotas(v, now)
 	if !v.Ended.IsZero() {
 		o.Ended = &v.Ended
 	}

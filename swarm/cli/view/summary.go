@@ -364,6 +364,9 @@ func RowsOf(lines []string, width int) int {
 }
 
 func StatusText(v *store.View) string {
+	if v.Waits() {
+		return v.QuotaWait().Text(time.Now())
+	}
 	if v.Reason == "" {
 		return string(v.Status)
 	}

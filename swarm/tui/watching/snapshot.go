@@ -103,7 +103,7 @@ func Take(in Input) *Snapshot {
 	v := in.View
 	n := v.Counts()
 	s := &Snapshot{
-		Run: v.Identity.Run, Status: string(v.Status), Live: v.Status == store.RunRunning,
+		Run: v.Identity.Run, Status: string(v.ShownStatus()), Live: v.Status == store.RunRunning,
 		Done: n.Done(), Total: n.Total(), Growing: v.Growing(),
 		Took: v.Took(in.Now), Began: v.Began, Now: v.Until(in.Now),
 	}
@@ -115,6 +115,9 @@ func Take(in Input) *Snapshot {
 	}
 	if len(v.Phases) > 0 {
 		s.Phase = v.Phases[len(v.Phases)-1]
+	}
+	if w := v.QuotaWait(); w != nil && s.Live {
+		s.Note = w.Text(in.Now)
 	}
 	if v.Pause != nil {
 		s.Note = "pausing: " + v.Pause.Reason
