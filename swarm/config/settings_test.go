@@ -41,6 +41,8 @@ limits.run_timeout = "2h"
 limits.budget_tokens = 5
 limits.budget_usd = 0.5
 limits.budget_time = "3h"
+limits.wait_limits = "never"
+limits.max_windows = 7
 [sandbox]
 mode = "require"
 hide = ["~/.netrc", "/srv/\u001b"]
@@ -111,6 +113,8 @@ retries = 0 # default
 timeout = "0s" # default
 idle_timeout = "0s" # default
 run_timeout = "0s" # default
+wait_limits = "192h" # default
+max_windows = 20 # default
 budget_tokens = 0 # default
 budget_usd = 0 # default
 budget_time = "0s" # default
@@ -166,7 +170,7 @@ verify = "test -n \"\u001B\"" # from .swarm/config.toml:7
 max_size = "41GB" # from .swarm/config.toml:1
 
 [capture]
-max_file = "2GiB" # from .swarm/config.toml:56
+max_file = "2GiB" # from .swarm/config.toml:58
 
 [limits]
 jobs = 3 # from .swarm/config.toml:13
@@ -175,30 +179,32 @@ retries = 0 # from .swarm/config.local.toml:1
 timeout = "1h30m" # from .swarm/config.toml:16
 idle_timeout = "1m30s" # from .swarm/config.toml:17
 run_timeout = "2h" # from .swarm/config.toml:18
+wait_limits = "never" # from .swarm/config.toml:22
+max_windows = 7 # from .swarm/config.toml:23
 budget_tokens = 5 # from .swarm/config.toml:19
 budget_usd = 0.5 # from .swarm/config.toml:20
 budget_time = "3h" # from .swarm/config.toml:21
 
 [sandbox]
-mode = "require" # from .swarm/config.toml:23
-hide = ["~/.netrc", "/srv/\u001B"] # from .swarm/config.toml:24
+mode = "require" # from .swarm/config.toml:25
+hide = ["~/.netrc", "/srv/\u001B"] # from .swarm/config.toml:26
 write = [] # default
-pass_env = ["MY_*"] # from .swarm/config.toml:25
+pass_env = ["MY_*"] # from .swarm/config.toml:27
 
 [risk]
 confined = "ask" # default
-question_timeout = "5m" # from .swarm/config.toml:44
+question_timeout = "5m" # from .swarm/config.toml:46
 
 [hooks]
-on_run_start = "a" # from .swarm/config.toml:46
-on_agent_start = "b" # from .swarm/config.toml:47
-on_agent_end = "c" # from .swarm/config.toml:48
-on_run_end = "d" # from .swarm/config.toml:49
-timeout = "9s" # from .swarm/config.toml:50
+on_run_start = "a" # from .swarm/config.toml:48
+on_agent_start = "b" # from .swarm/config.toml:49
+on_agent_end = "c" # from .swarm/config.toml:50
+on_run_end = "d" # from .swarm/config.toml:51
+timeout = "9s" # from .swarm/config.toml:52
 
 [variants]
-enabled = false # from .swarm/config.toml:53
-off = ["gpt", "claude/x"] # from .swarm/config.toml:54
+enabled = false # from .swarm/config.toml:55
+off = ["gpt", "claude/x"] # from .swarm/config.toml:56
 
 [commit]
 author = "user" # default
@@ -215,38 +221,38 @@ trash_size = "5GiB" # default
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3
-unit = "go test ./..." # from .swarm/config.toml:27
-verify = "a \"b\"" # from .swarm/config.toml:28
+unit = "go test ./..." # from .swarm/config.toml:29
+verify = "a \"b\"" # from .swarm/config.toml:30
 
 [agents.a]
 kind = "command" # default
-command = ["y"] # from .swarm/config.toml:38
+command = ["y"] # from .swarm/config.toml:40
 input = "none" # default
 format = "text" # default
 success = "exit" # default
-pty = true # from .swarm/config.toml:39
+pty = true # from .swarm/config.toml:41
 timeout = "1h30m" # from .swarm/config.toml:16
 idle_timeout = "1m30s" # from .swarm/config.toml:17
-lane = "p/m:high" # from .swarm/config.toml:41
-write = ["~/.cache/y", "/srv/y"] # from .swarm/config.toml:40
+lane = "p/m:high" # from .swarm/config.toml:43
+write = ["~/.cache/y", "/srv/y"] # from .swarm/config.toml:42
 
 [agents.b]
-kind = "command" # from .swarm/config.toml:31
-command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:30
-input = "jsonl" # from .swarm/config.toml:32
-format = "jsonl" # from .swarm/config.toml:33
-success = "exit" # from .swarm/config.toml:34
+kind = "command" # from .swarm/config.toml:33
+command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:32
+input = "jsonl" # from .swarm/config.toml:34
+format = "jsonl" # from .swarm/config.toml:35
+success = "exit" # from .swarm/config.toml:36
 pty = false # default
 timeout = "1h30m" # from .swarm/config.toml:16
-idle_timeout = "0s" # from .swarm/config.toml:35
+idle_timeout = "0s" # from .swarm/config.toml:37
 lane = "" # default
 write = [] # default
 
 [agents.b.env]
 B = """
 c
-d""" # from .swarm/config.toml:36
-HOME = "$HOME" # from .swarm/config.toml:36
+d""" # from .swarm/config.toml:38
+HOME = "$HOME" # from .swarm/config.toml:38
 `},
 		{"hidden", false, []Source{project("[agents.a]\ncommand = ['x']\n[agents.a.env]\nA_TOKEN = 'abc'\nB = 'abc'")}, `[agents.a.env]
 A_TOKEN = "…" # hidden: a credential

@@ -21,6 +21,7 @@ func odd() map[string]string {
 		"workspace.backend": `"reflink"`, "workspace.max_size": `"41GB"`, "capture.max_file": `"37MiB"`, "workspace.warm": `"odd 3"`, "workspace.setup": `"odd 4"`, "workspace.verify": `"odd 5"`,
 		"limits.jobs": `97`, "limits.max_agents": `13`, "limits.retries": `11`,
 		"limits.timeout": `"17m"`, "limits.idle_timeout": `"19m"`, "limits.run_timeout": `"23m"`,
+		"limits.wait_limits": `"71h"`, "limits.max_windows": `73`,
 		"limits.budget_tokens": `29`, "limits.budget_usd": `0.31`, "limits.budget_time": `"37m"`,
 		"sandbox.mode": `"require"`, "sandbox.hide": `["/odd/6"]`, "sandbox.write": `["/odd/7"]`,
 		"sandbox.pass_env": `["ODD_*"]`,
@@ -82,7 +83,7 @@ func TestEveryKeyShows(t *testing.T) {
 func TestEveryKeyCounts(t *testing.T) {
 	t.Parallel()
 	var code strings.Builder
-	for _, name := range []string{"../cli", "../engine", "../gc", "../isolation"} {
+	for _, name := range []string{"../cli", "../cli/session", "../engine", "../gc", "../isolation"} {
 		files, err := filepath.Glob(name + "/*.go")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("Glob(%s) = %v, %v", name, files, err)
@@ -169,7 +170,7 @@ func TestMovedKeys(t *testing.T) {
 	for _, e := range Check(Source{Layer: User, Name: "c", Text: []byte(strings.Join(all, "\r\n"))}) {
 		got = append(got, e.Error())
 	}
-	if len(all) != 19 || !slices.Equal(got, want) {
+	if len(all) != 21 || !slices.Equal(got, want) {
 		t.Errorf("Check of %d keys =\n%s, want\n%s", len(all), strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
