@@ -13,7 +13,8 @@ func secretFolders() []string {
 		".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store", ".local/share/keyrings",
 		".config/gh", ".config/hub", ".config/glab-cli", ".config/gcloud", ".config/op", ".config/rclone", ".config/doctl", ".config/hcloud",
 		".config/sops", ".config/stripe", ".config/ngrok", ".config/netlify", ".oci", ".aliyun", ".bluemix", ".jfrog", ".fly", ".ngrok2",
-		".kaggle", ".local/share/com.vercel.cli", ".local/share/uv/credentials",
+		".kaggle", ".local/share/com.vercel.cli", ".local/share/uv/credentials", ".config/github-copilot", ".config/openstack",
+		".config/.wrangler/config", ".wrangler/config", ".subversion/auth",
 	}
 }
 
@@ -30,7 +31,7 @@ func secretFiles() []string {
 		".terraformrc", ".sbt/.credentials", ".ivy2/.credentials", ".hex/hex.config", ".pub-cache/credentials.json",
 		".config/dart/pub-credentials.json", ".config/helm/registry/config.json", ".rclone.conf",
 		".config/configstore/firebase-tools.json", ".cache/huggingface/token", ".huggingface/token", ".sentryclirc", ".databrickscfg",
-		".my.cnf", ".mylogin.cnf", ".dbt/profiles.yml", ".snowsql/config", ".circleci/cli.yml",
+		".my.cnf", ".mylogin.cnf", ".dbt/profiles.yml", ".snowsql/config", ".circleci/cli.yml", ".dockercfg", ".snowflake/config.toml", ".snowflake/connections.toml",
 	}
 }
 

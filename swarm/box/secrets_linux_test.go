@@ -51,7 +51,7 @@ func TestSecrets(t *testing.T) {
 		paths = append(paths, path)
 	}
 	// The table is what it was made for.
-	for _, name := range []string{".netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".m2/settings-security.xml", ".config/pip/pip.conf", ".composer/auth.json", ".kube/file", ".claude/file", ".codex/auth.json"} {
+	for _, name := range []string{".netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".m2/settings-security.xml", ".config/pip/pip.conf", ".composer/auth.json", ".kube/file", ".claude/file", ".codex/auth.json", ".dockercfg", ".config/github-copilot/file", ".config/openstack/file", ".subversion/auth/file"} {
 		if !slices.Contains(known(), name) {
 			t.Errorf("%s is no known secret", name)
 		}

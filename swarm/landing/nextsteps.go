@@ -30,7 +30,7 @@ type NextRequest struct {
 func NextSteps(r NextRequest) []Step {
 	run := r.View.Identity.Run
 	switch r.View.Status {
-	case store.RunRunning:
+	case store.RunRunning, store.RunWaiting:
 		return []Step{{Words: []string{"wait", run}}}
 	case store.RunPaused, store.RunStopped:
 		return []Step{{Words: []string{"resume", run}}}
