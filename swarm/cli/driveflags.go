@@ -73,7 +73,9 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 	config.MaxTurns = spending.Turns(prior, config.MaxTurns)
 	r.budget.layTurns(&config.MaxTurns)
 	r.contact.layPatience(config)
-	r.quota(config)
+	if r.quota != nil { // nil without a command line
+		r.quota(config)
+	}
 	config.MaxFile = cmp.Or(r.maxFile, config.MaxFile)
 	if r.jobs > 0 {
 		config.Jobs = r.jobs

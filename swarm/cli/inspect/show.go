@@ -30,7 +30,7 @@ func NewShowCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show one agent: prompt, answer, patch, cause, usage",
-		ArgsUsage: "[AGENT… | COMMIT | -]",
+		ArgsUsage: "[AGENT… | -]",
 		Flags:     append([]cli.Flag{cmdline.JSONFlag()}, selection.SelectorFlags()...),
 		Description: `Shows an agent: its prompt, its answer, its changes, why it did not complete, its
 ignored files, and the paths of its output. Several agents are shown one after the
