@@ -258,7 +258,7 @@ func (c *composing) hidden() []string {
 	for _, name := range []string{"SSH_AUTH_SOCK", "DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS"} {
 		all = append(all, socketOf(c.Getenv(name)))
 	}
-	// Whoever writes to /tmp can put a link there, to take a folder of the user's away.
+	// An agent that writes to /tmp can put a link there, to hide a folder of the user.
 	sockets := slices.DeleteFunc(slices.Clone(c.Sockets), isLink)
 	all = slices.Concat(all, sockets, c.Hide)
 	return slices.DeleteFunc(all, func(path string) bool {

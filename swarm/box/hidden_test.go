@@ -80,7 +80,7 @@ func TestCoverOf(t *testing.T) {
 }
 
 // TestHiddenSockets: a link in the place of a folder for sockets hides nothing.
-// Whoever writes to /tmp could take a folder away from later runs.
+// Otherwise an agent that writes to /tmp could hide a folder from later runs.
 func TestHiddenSockets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

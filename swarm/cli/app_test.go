@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -171,8 +172,10 @@ func TestMainDir(t *testing.T) {
 func TestMainFullDisk(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
+	end, full := io.Pipe()
+	_ = end.CloseWithError(errors.New("no space left"))
 	env := cmdline.Env{
-		Args: []string{"do"}, Stdin: strings.NewReader(""), Stdout: &fullDisk{}, Stderr: &stderr, Dir: t.TempDir(),
+		Args: []string{"do"}, Stdin: strings.NewReader(""), Stdout: full, Stderr: &stderr, Dir: t.TempDir(),
 	}
 	careless := doing(func(c *cli.Context) error {
 		_, _ = fmt.Fprintln(c.App.Writer, "the result")

@@ -32,8 +32,8 @@ type driveFlagsRead struct {
 	anyway  bool // start agents that are expected to fail
 	budget  budgetGiven
 	contact contactGiven
-	maxFile int64                // in bytes; 0: as recorded
-	quota   func(*engine.Config) // lays the bounds on waits for quota windows
+	maxFile int64 // in bytes; 0: as recorded
+	quota   quotaGiven
 }
 
 func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
@@ -52,10 +52,9 @@ func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
 	if r.contact, err = readContactFlags(c); err != nil {
 		return r, err
 	}
-	if err := layQuota(c, &engine.Config{}); err != nil {
+	if r.quota, err = readQuotaFlags(c); err != nil {
 		return r, err
 	}
-	r.quota = func(config *engine.Config) { _ = layQuota(c, config) } // it was read above
 	if err := layMaxFile(c, &r.maxFile); err != nil {
 		return r, err
 	}
@@ -73,9 +72,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 	config.MaxTurns = spending.Turns(prior, config.MaxTurns)
 	r.budget.layTurns(&config.MaxTurns)
 	r.contact.layPatience(config)
-	if r.quota != nil { // nil without a command line
-		r.quota(config)
-	}
+	r.quota.lay(config)
 	config.MaxFile = cmp.Or(r.maxFile, config.MaxFile)
 	if r.jobs > 0 {
 		config.Jobs = r.jobs

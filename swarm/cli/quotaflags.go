@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,27 +19,44 @@ func quotaFlags() []cli.Flag {
 	}
 }
 
-// layQuota lays the flags over how long a run waits. Without them it is as it was
-// recorded, or as the configuration says.
-func layQuota(c *cli.Context, to *engine.Config) error {
+// quotaGiven are the values of the flags about quota windows.
+type quotaGiven struct {
+	wait    *time.Duration // 0 does not wait; nil: not given
+	windows int            // 0: not given
+}
+
+// readQuotaFlags reads the flags. It returns a usage error for a value out of range.
+func readQuotaFlags(c *cli.Context) (quotaGiven, error) {
+	var g quotaGiven
 	if c.IsSet("wait-limits") {
 		wait, ok := config.ParseWait(c.String("wait-limits"))
 		if !ok {
-			return exit.Usagef("%s: --wait-limits %s: want a duration above zero, such as 8h, or never", c.Command.Name, c.String("wait-limits"))
+			return g, exit.Usagef("%s: --wait-limits %s: want a duration above zero, such as 8h, or never", c.Command.Name, c.String("wait-limits"))
 		}
-		to.WaitLimits = max(0, wait)
+		wait = max(0, wait)
+		g.wait = &wait
 	}
 	if c.IsSet("max-windows") {
-		if to.MaxWindows = c.Int("max-windows"); to.MaxWindows < 1 {
-			return exit.Usagef("%s: --max-windows %d: want 1 or more", c.Command.Name, to.MaxWindows)
+		if g.windows = c.Int("max-windows"); g.windows < 1 {
+			return g, exit.Usagef("%s: --max-windows %d: want 1 or more", c.Command.Name, g.windows)
 		}
 	}
-	return nil
+	return g, nil
 }
 
-// quota lays the configuration, and then the flags, over how long the run waits.
+// lay puts the values that were given over the configuration.
+func (g quotaGiven) lay(to *engine.Config) {
+	if g.wait != nil {
+		to.WaitLimits = *g.wait
+	}
+	to.MaxWindows = cmp.Or(g.windows, to.MaxWindows)
+}
+
+// quota puts the configuration and then the flags into the plan.
 func (pl *plan) quota(c *cli.Context, conf *config.Config) error {
 	pl.config.WaitLimits = max(0, cmp.Or(conf.WaitLimits, config.DefaultWaitLimits))
 	pl.config.MaxWindows = cmp.Or(conf.MaxWindows, config.DefaultMaxWindows)
-	return layQuota(c, &pl.config)
+	given, err := readQuotaFlags(c)
+	given.lay(&pl.config)
+	return err
 }

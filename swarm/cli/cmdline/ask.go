@@ -1,7 +1,6 @@
 package cmdline
 
 import (
-	"agentswarm/internal/terminal"
 	"bufio"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/internal/terminal"
 )
 
 // Attended tells whether somebody sits at the terminal of this command.

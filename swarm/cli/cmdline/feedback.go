@@ -1,9 +1,10 @@
 package cmdline
 
 import (
+	"unicode/utf8"
+
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/exit"
-	"unicode/utf8"
 )
 
 // CheckMessage refuses what no agent can be told. what is how a message calls it.

@@ -29,6 +29,6 @@ func PrintError(env Env, err error) {
 	if hint := exit.HintOf(err); hint != "" {
 		text += "hint: " + termtext.Line(hint) + "\n"
 	}
-	// Nobody is left to be told that stderr is gone.
+	// A failure of stderr cannot be reported.
 	_, _ = io.WriteString(env.Stderr, text)
 }

@@ -1,12 +1,13 @@
 package cmdline
 
 import (
-	"agentswarm/swarm/exit"
-	"agentswarm/swarm/proc"
 	"context"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"agentswarm/swarm/exit"
+	"agentswarm/swarm/proc"
 )
 
 // OnSignals ends the context at the first SIGINT, SIGTERM or SIGHUP, and the

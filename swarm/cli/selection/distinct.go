@@ -1,8 +1,9 @@
 package selection
 
 import (
-	"agentswarm/swarm/store"
 	"slices"
+
+	"agentswarm/swarm/store"
 )
 
 // Distinct is a list of agents without those that were named before.

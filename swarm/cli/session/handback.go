@@ -1,6 +1,10 @@
 package session
 
 import (
+	"context"
+	"errors"
+	"fmt"
+
 	"agentswarm/internal/termtext"
 	"agentswarm/roles"
 	"agentswarm/swarm/cli/cmdline"
@@ -9,9 +13,6 @@ import (
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
-	"context"
-	"errors"
-	"fmt"
 )
 
 // MergeHandingBack merges, and hands patches that are left out back to agents. It returns the

@@ -50,9 +50,9 @@ type Landing struct {
 	Output  string     // file with the output of the check; empty: not known
 }
 
-// Of returns the statement about a landing: that the check passed on its tree. The commits
+// NewStatement returns the statement about a landing: that the check passed on its tree. The commits
 // are those that make the tree; no claim is made for each of them alone.
-func Of(l Landing) Statement {
+func NewStatement(l Landing) Statement {
 	s := Statement{
 		Type: StatementType, PredicateType: PredicateType,
 		Predicate: Predicate{Result: "PASSED", Configuration: []Resource{text("command", l.Command)}},

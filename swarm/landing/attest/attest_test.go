@@ -11,7 +11,7 @@ import (
 // and is read back as it was.
 func TestStatement(t *testing.T) {
 	t.Parallel()
-	s := Of(Landing{
+	s := NewStatement(Landing{
 		Commits: []git.Hash{"1111", "2222"}, Tree: "3333", Command: "go test ./...", Setup: "npm ci", Output: "/s/verify.out",
 	})
 	note, err := s.Encode()

@@ -48,7 +48,7 @@ func (ld *Lander) Attest(ctx context.Context, ref string) (_ *Attested, err erro
 	if err != nil {
 		return nil, err
 	}
-	note, err := attest.Of(attest.Landing{
+	note, err := attest.NewStatement(attest.Landing{
 		Commits: commits, Tree: tree, Command: l.Command, Setup: config.Setup, Output: outputOn(v, tree, l.Command),
 	}).Encode()
 	if err != nil {

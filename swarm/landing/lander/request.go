@@ -1,13 +1,13 @@
 package lander
 
 import (
-	"agentswarm/swarm/task"
 	"slices"
 	"time"
 
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/refusal"
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 )
 
 // MergeRequest says which patches of a run are merged, and onto which branch.

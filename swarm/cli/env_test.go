@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"strings"
 )
 
@@ -15,18 +14,4 @@ func envOf(vars ...string) func(string) string {
 		}
 		return ""
 	}
-}
-
-// fullDisk is a disk without room.
-type fullDisk struct{ room int }
-
-var errFull = errors.New("no space left")
-
-func (f *fullDisk) Write(p []byte) (int, error) {
-	if n := f.room; n < len(p) {
-		f.room = 0
-		return n, errFull
-	}
-	f.room -= len(p)
-	return len(p), nil
 }
