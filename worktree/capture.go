@@ -253,7 +253,7 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 
 // record makes the tree and, where it is not that of the base, the commit.
 func (c *capturing) record(ctx context.Context) (*Capture, error) {
-	base, err := c.treeOf(ctx, c.Workspace.Base)
+	base, err := c.Repo.TreeOnce(ctx, c.Workspace.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +266,7 @@ func (c *capturing) record(ctx context.Context) (*Capture, error) {
 	if err := c.step("staged"); err != nil {
 		return nil, err
 	}
-	on, err := c.treeOf(ctx, c.On)
+	on, err := c.Repo.TreeOnce(ctx, c.On)
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +333,7 @@ func (c *capturing) commitHere(ctx context.Context, out *Capture) (err error) {
 		out.Files = c.changes
 		return c.step("gathered")
 	}
-	on, err := c.treeOf(ctx, c.On)
+	on, err := c.Repo.TreeOnce(ctx, c.On)
 	if err != nil {
 		return err
 	}

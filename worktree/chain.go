@@ -60,7 +60,7 @@ func (c *capturing) origin(ctx context.Context, tree git.Hash) (origin, error) {
 
 // known is a commit of the repository with its tree.
 func (c *capturing) known(ctx context.Context, commit git.Hash) (origin, error) {
-	tree, err := c.treeOf(ctx, commit)
+	tree, err := c.Repo.TreeOnce(ctx, commit)
 	return origin{commit: commit, tree: tree}, err
 }
 

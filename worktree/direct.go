@@ -53,7 +53,7 @@ func (c *capturing) direct(ctx context.Context) (tree git.Hash, ok bool, err err
 	if !c.quarantine.CanPack() || c.filters.odd || c.assigns(ctx) || len(c.found.Present) > 0 {
 		return "", false, nil
 	}
-	base, err := c.treeOf(ctx, c.Workspace.Base)
+	base, err := c.Repo.TreeOnce(ctx, c.Workspace.Base)
 	if err != nil {
 		return "", false, err
 	}

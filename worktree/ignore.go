@@ -282,7 +282,7 @@ func (c *capturing) patch(ctx context.Context, f *os.File, out *Capture) (count 
 		return count, errLongPatch
 	}
 	if c.pack != nil {
-		if from, err = c.treeOf(ctx, out.Base); err != nil {
+		if from, err = c.Repo.TreeOnce(ctx, out.Base); err != nil {
 			return count, err
 		}
 		asked, derr := c.differ.ask(ctx, func() (*git.Differ, error) {

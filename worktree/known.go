@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"agentswarm/worktree/baseline"
-	"agentswarm/worktree/git"
 	"agentswarm/worktree/workspace"
 )
 
@@ -50,25 +49,6 @@ type readIndex struct {
 
 // maxIndexes is how many are held: a run has one base, or a few.
 const maxIndexes = 4
-
-// treeOf is the tree of a base; asked once for each.
-func (t *Trees) treeOf(ctx context.Context, base git.Hash) (git.Hash, error) {
-	return learn(ctx, t, func() (git.Hash, bool) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		tree, ok := t.trees[base]
-		return tree, ok
-	}, func() (git.Hash, error) {
-		tree, err := t.Repo.TreeOf(ctx, base)
-		if err != nil {
-			return "", err
-		}
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.trees[base] = tree
-		return tree, nil
-	})
-}
 
 // learn is what all captures want to know, which one of them finds out: those
 // that begin at the same moment would each run a git for it. Both functions

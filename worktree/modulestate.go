@@ -65,7 +65,7 @@ func (m *moduleCapture) checkedOut(ctx context.Context, got *Capture, head git.H
 	if head == base || got.Head == "" {
 		return true, nil
 	}
-	tree, err := m.trees.treeOf(ctx, got.Head)
+	tree, err := m.trees.Repo.TreeOnce(ctx, got.Head)
 	if err != nil || tree == got.Tree {
 		return err == nil, err
 	}

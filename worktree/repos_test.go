@@ -215,7 +215,7 @@ func TestWhereTheUserStands(t *testing.T) {
 				if err != nil || n < 4096 {
 					t.Errorf("Footprint = %d, %v", n, err)
 				}
-				if _, err := precheck.Hazards(t.Context(), f.repo); err != nil {
+				if _, err := precheck.Hazards(t.Context(), f.repo, base); err != nil {
 					t.Errorf("Hazards: %v", err)
 				}
 			})
@@ -274,7 +274,9 @@ func TestHazards(t *testing.T) {
 			}
 			repo, err := git.New(f.environ()).Discover(t.Context(), f.root)
 			must(t, err)
-			all, err := precheck.Hazards(t.Context(), repo)
+			head, err := repo.Commit(t.Context(), "HEAD")
+			must(t, err)
+			all, err := precheck.Hazards(t.Context(), repo, head)
 			must(t, err)
 			var got []string
 			for _, h := range all {
@@ -283,7 +285,7 @@ func TestHazards(t *testing.T) {
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("Hazards = %q, want %q", got, tt.want)
 			}
-			if err := precheck.Check(t.Context(), repo); (err != nil) != tt.refused {
+			if err := precheck.Check(t.Context(), repo, head); (err != nil) != tt.refused {
 				t.Errorf("Check = %v, want refused = %v", err, tt.refused)
 			}
 		})

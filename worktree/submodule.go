@@ -261,7 +261,7 @@ func (m *moduleCapture) capture(ctx context.Context) (*Capture, error) {
 // commitOf is the commit that the parent records, and the ref that holds it.
 func (m *moduleCapture) commitOf(ctx context.Context, got *Capture) (commit git.Hash, ref string, err error) {
 	if got.Head != "" {
-		tree, err := m.trees.treeOf(ctx, got.Head)
+		tree, err := m.trees.Repo.TreeOnce(ctx, got.Head)
 		if err != nil {
 			return "", "", err
 		}

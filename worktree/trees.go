@@ -93,7 +93,6 @@ type Trees struct {
 
 	mu        sync.Mutex // guards what follows
 	filters   *filters
-	trees     map[git.Hash]git.Hash     // of bases
 	footprint map[git.Hash]int64        // bytes of a checkout of a base
 	indexes   map[string]readIndex      // of bases, by the path of the file
 	rewrites  map[git.Hash]rewrites     // of bases
@@ -132,7 +131,6 @@ func newTrees(c Config) *Trees {
 		fills:     fill.NewGate(c.Cores),
 		making:    semaphore.NewWeighted(1),
 		shells:    map[git.Hash]string{},
-		trees:     map[git.Hash]git.Hash{},
 		footprint: map[git.Hash]int64{},
 		rewrites:  map[git.Hash]rewrites{},
 		modules:   map[git.Hash][]ModuleFill{},

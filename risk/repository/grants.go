@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 
@@ -126,9 +125,11 @@ func File(ctx context.Context, repo *git.Repo, r FileRequest) ([]byte, error) {
 	if r.Commit == "" {
 		return nil, nil
 	}
-	files, err := repo.Named(ctx, git.NamedRequest{
-		Commit: r.Commit, Name: filepath.Base(r.Path), Max: maxAgentFiles, Limit: maxAgentText,
-	})
+	files, err := repo.Under(ctx, git.UnderRequest{Commit: r.Commit, Paths: []string{r.Path}, Max: 1, Limit: maxAgentText})
+	var many *git.ManyError
+	if errors.As(err, &many) {
+		return nil, nil // a folder
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func Place(ctx context.Context, r Request) (*risk.Place, error) {
 	if r.Repo == nil {
 		return outside(r), nil
 	}
-	settings, err := r.Repo.Settings(ctx)
+	settings, err := r.Repo.SettingsOnce(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -296,7 +296,11 @@ func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
 }
 
 func (p *place) checkRepository(ctx context.Context, o *doctorObject) error {
-	hazards, err := precheck.Hazards(ctx, p.Repo)
+	head, err := p.Repo.Commit(ctx, "HEAD")
+	if unborn := (*git.RevError)(nil); err != nil && !errors.As(err, &unborn) {
+		return err
+	}
+	hazards, err := precheck.Hazards(ctx, p.Repo, head)
 	if err != nil {
 		return err
 	}

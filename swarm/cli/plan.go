@@ -123,7 +123,7 @@ func (p *place) findBase(c *cli.Context, pl *plan) error {
 		}
 		kind = store.BaseWithChanges
 	}
-	head, err := p.Repo.Commit(ctx, rev)
+	head, tree, err := p.Repo.CommitTree(ctx, rev)
 	var bad *git.RevError
 	if errors.As(err, &bad) && kind != store.BaseRef {
 		return exit.Usagef("%s has no commit yet: agents need one to start from; commit something first", p.Repo.Name())
@@ -134,10 +134,7 @@ func (p *place) findBase(c *cli.Context, pl *plan) error {
 	if err != nil {
 		return err
 	}
-	if pl.tree, err = p.Repo.TreeOf(ctx, head); err != nil {
-		return err
-	}
-	pl.head = head
+	pl.head, pl.tree = head, tree
 	pl.base = store.Base{Commit: string(head), Tree: string(pl.tree), Kind: kind}
 	return p.look(ctx, pl)
 }
@@ -151,7 +148,7 @@ func (p *place) look(ctx context.Context, pl *plan) error {
 		return err
 	})
 	asking.Go(func() (err error) {
-		hazards, err = precheck.Hazards(asked, p.Repo)
+		hazards, err = precheck.Hazards(asked, p.Repo, pl.head)
 		return err
 	})
 	asking.Go(func() (err error) {

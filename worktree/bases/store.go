@@ -368,7 +368,7 @@ func (s *Store) fillBase(ctx context.Context, b *Base) (r baseRecord, err error)
 	if err := os.Mkdir(filepath.Join(b.Tree(), ".git"), 0o700); err != nil {
 		return r, err
 	}
-	tree, err := s.Repo.TreeOf(ctx, b.Commit)
+	tree, err := s.Repo.TreeOnce(ctx, b.Commit)
 	if err != nil {
 		return r, err
 	}

@@ -27,14 +27,7 @@ func (r *Repo) orEmpty(h Hash) string {
 // Changes lists what differs from one tree or commit to another, by path.
 // An empty name stands for the empty tree.
 func (r *Repo) Changes(ctx context.Context, from, to Hash) ([]Change, error) {
-	out, err := r.Run(ctx, Cmd{Args: []string{
-		"diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index",
-		"--no-ext-diff", "--ignore-submodules=none", r.orEmpty(from), r.orEmpty(to),
-	}})
-	if err != nil {
-		return nil, fmt.Errorf("compare trees: %w", err)
-	}
-	return parseRaw(out)
+	return changes(ctx, r.memo, r.Run, Hash(r.orEmpty(from)), Hash(r.orEmpty(to)))
 }
 
 // CheckRequest asks whether a checkout can take changes.

@@ -45,12 +45,19 @@ func Swarm(when time.Time) Person {
 // User is the committer the user's configuration names; ok is false where it
 // names none and git would guess.
 func (r *Repo) User(ctx context.Context) (p Person, ok bool) {
-	name, errN := r.line(ctx, "config", "--get", "user.name")
-	email, errE := r.line(ctx, "config", "--get", "user.email")
-	if errN != nil || errE != nil || name == "" || email == "" {
+	out, err := r.Run(ctx, Cmd{Args: []string{"config", "--null", "--get-regexp", `^user\.(name|email)$`}})
+	if err != nil {
 		return Person{}, false
 	}
-	return Person{Name: name, Email: email}, true
+	for entry := range strings.SplitSeq(string(out), "\x00") { // the last one counts
+		if name, is := strings.CutPrefix(entry, "user.name\n"); is {
+			p.Name = name
+		}
+		if email, is := strings.CutPrefix(entry, "user.email\n"); is {
+			p.Email = email
+		}
+	}
+	return p, p.Name != "" && p.Email != ""
 }
 
 // CommitRequest is a commit to be made from a tree.

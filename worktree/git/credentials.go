@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,17 +15,16 @@ import (
 // are not among them. home replaces "~". It fails where git cannot read its
 // configuration.
 func (r *Repo) CredentialFiles(ctx context.Context, home string) ([]string, error) {
-	out, err := r.Run(ctx, Cmd{Args: []string{"config", "--null", "--get-regexp", `^credential\.(.*\.)?helper$`}})
-	if failed := (*Error)(nil); errors.As(err, &failed) && failed.Code == 1 {
-		return nil, nil // nothing is configured
-	}
+	settings, err := r.SettingsOnce(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []string
-	for entry := range strings.SplitSeq(string(out), "\x00") {
-		_, helper, _ := strings.Cut(entry, "\n")
-		if file := storeFile(helper, home); filepath.IsAbs(file) && !slices.Contains(all, file) {
+	for _, s := range settings {
+		if s.Section != "credential" || s.Name != "helper" {
+			continue
+		}
+		if file := storeFile(s.Value, home); filepath.IsAbs(file) && !slices.Contains(all, file) {
 			all = append(all, file)
 		}
 	}

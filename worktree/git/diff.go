@@ -21,14 +21,26 @@ type Change struct {
 
 // Changes lists what differs from one tree or commit to another, by path.
 func (q *Quarantine) Changes(ctx context.Context, from, to Hash) ([]Change, error) {
-	out, err := q.Run(ctx, Cmd{Args: []string{
+	return changes(ctx, q.repo.memo, q.Run, from, to)
+}
+
+// changes returns those that are kept, else those that git finds.
+func changes(ctx context.Context, m *memo, run func(context.Context, Cmd) ([]byte, error), from, to Hash) ([]Change, error) {
+	if all, ok := m.changesOf(from, to); ok {
+		return all, nil
+	}
+	out, err := run(ctx, Cmd{Args: []string{
 		"diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index",
 		"--no-ext-diff", "--ignore-submodules=none", string(from), string(to),
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("compare trees: %w", err)
 	}
-	return parseRaw(out)
+	all, err := parseRaw(out)
+	if err == nil {
+		m.addChanges(from, to, all)
+	}
+	return all, err
 }
 
 // parseRaw reads `--raw -z` without renames: ":old new hash hash S\0path\0".

@@ -2,9 +2,11 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -27,13 +29,7 @@ type NamedFile struct {
 // [*LongError]. Submodules are other repositories: nothing in them is found.
 func (r *Repo) Named(ctx context.Context, q NamedRequest) ([]NamedFile, error) {
 	found := namedEntries{name: q.Name, most: q.Max}
-	_, err := r.Run(ctx, Cmd{
-		Args:   []string{"ls-tree", "-r", "-z", "--full-tree", string(q.Commit)},
-		Stdout: &found,
-	})
-	if found.err != nil {
-		err = found.err // for which git broke off
-	}
+	err := r.findEntries(ctx, q.Commit, nil, &found)
 	if err != nil {
 		return nil, fmt.Errorf("look for %s in %s: %w", q.Name, q.Commit.Short(), err)
 	}
@@ -57,13 +53,7 @@ type UnderRequest struct {
 // many, or too long, the error is a [*ManyError] or a [*LongError].
 func (r *Repo) Under(ctx context.Context, q UnderRequest) ([]NamedFile, error) {
 	found := namedEntries{most: q.Max}
-	_, err := r.Run(ctx, Cmd{
-		Args:   append([]string{"ls-tree", "-r", "-z", "--full-tree", string(q.Commit), "--"}, q.Paths...),
-		Stdout: &found,
-	})
-	if found.err != nil {
-		err = found.err // for which git broke off
-	}
+	err := r.findEntries(ctx, q.Commit, q.Paths, &found)
 	var files []NamedFile
 	if err == nil {
 		files, err = r.texts(ctx, found.all, q.Limit, func(e *Entry) bool { return e.plain() || e.Mode == linkMode })
@@ -72,6 +62,33 @@ func (r *Repo) Under(ctx context.Context, q UnderRequest) ([]NamedFile, error) {
 		return nil, fmt.Errorf("read %s in %s: %w", strings.Join(q.Paths, ", "), q.Commit.Short(), err)
 	}
 	return files, nil
+}
+
+// findEntries adds the entries of a commit, or those at some paths and below.
+func (r *Repo) findEntries(ctx context.Context, commit Hash, paths []string, found *namedEntries) error {
+	if entries, ok := r.memo.kept(commit); ok {
+		for _, e := range entries {
+			if len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return within(e.Path, p) }) {
+				continue
+			}
+			if err := found.add(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	args := []string{"ls-tree", "-r", "-z", "--full-tree", string(commit)}
+	if len(paths) > 0 {
+		args = append(append(args, "--"), paths...)
+	}
+	_, err := r.Run(ctx, Cmd{Args: args, Stdout: found})
+	return cmp.Or(found.err, err) // for found.err git broke off
+}
+
+// within reports whether a path is another one or below it.
+func within(name, dir string) bool {
+	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, "/"))
+	return ok && (rest == "" && !strings.HasSuffix(dir, "/") || strings.HasPrefix(rest, "/"))
 }
 
 // linkMode is that of symbolic links.
@@ -151,15 +168,23 @@ func (n *namedEntries) Write(p []byte) (int, error) {
 	return 0, n.err
 }
 
-// take keeps an entry of the name.
+// take keeps the entry of a record.
 func (n *namedEntries) take(record []byte) error {
 	entries, err := parseTree(record)
-	if err != nil || n.name != "" && path.Base(entries[0].Path) != n.name {
+	if err != nil {
 		return err
+	}
+	return n.add(entries[0])
+}
+
+// add keeps an entry of the name.
+func (n *namedEntries) add(e Entry) error {
+	if n.name != "" && path.Base(e.Path) != n.name {
+		return nil
 	}
 	if len(n.all) == n.most {
 		return &ManyError{Most: n.most}
 	}
-	n.all = append(n.all, entries[0])
+	n.all = append(n.all, e)
 	return nil
 }

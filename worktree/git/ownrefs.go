@@ -99,9 +99,15 @@ func (s *refStore) noRef(name string) bool {
 
 // under lists the refs of ours below a prefix.
 func (s *refStore) under(ctx context.Context, prefix string) (map[string]Hash, error) {
-	all, err := s.earlier().RefsUnder(ctx, prefix)
-	if err != nil || !s.refs.Exists() {
-		return all, err
+	all := map[string]Hash{}
+	if user := s.earlier(); !user.noRefsUnder(prefix) {
+		var err error
+		if all, err = user.RefsUnder(ctx, prefix); err != nil {
+			return nil, err
+		}
+	}
+	if !s.refs.Exists() || s.refs.noRefsUnder(prefix) {
+		return all, nil
 	}
 	own, err := s.refs.RefsUnder(ctx, prefix)
 	for name, at := range own {

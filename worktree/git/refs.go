@@ -59,6 +59,7 @@ func (r *Repo) TreeOf(ctx context.Context, commit Hash) (Hash, error) {
 		}
 		return "", fmt.Errorf("find the tree of %s: %w", commit.Short(), err)
 	}
+	r.memo.addTree(commit, Hash(out))
 	return Hash(out), nil
 }
 
@@ -93,6 +94,9 @@ func (r *Repo) lostTree(ctx context.Context, commit Hash) error {
 // Branch is the full ref that HEAD of this checkout points at, born or not;
 // empty when HEAD is detached.
 func (r *Repo) Branch(ctx context.Context) (string, error) {
+	if name := r.headFile(); name != "" {
+		return name, nil
+	}
 	out, err := r.line(ctx, "symbolic-ref", "--quiet", "HEAD")
 	var bad *Error
 	if errors.As(err, &bad) && bad.Code == 1 {

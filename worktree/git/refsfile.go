@@ -55,6 +55,49 @@ func (r *Repo) NoRef(name string) bool {
 	return err == nil && !found
 }
 
+// noRefsUnder reports whether there certainly is no ref below a prefix that ends with
+// a slash, read without git.
+func (r *Repo) noRefsUnder(prefix string) bool {
+	dir, ok := strings.CutSuffix(prefix, "/")
+	if _, err := os.Lstat(filepath.Join(r.CommonDir, "reftable")); !ok || !errors.Is(err, fs.ErrNotExist) || !validRef(dir) {
+		return false
+	}
+	root, err := os.OpenRoot(r.CommonDir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	if _, err := root.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	found, err := scanPacked(root, func(_, ref string) bool { return strings.HasPrefix(ref, prefix) })
+	return err == nil && !found
+}
+
+// headFile returns the ref that HEAD of this checkout points at, read without git;
+// empty where git must tell. A repository with a reftable has the name of no ref there.
+func (r *Repo) headFile() string {
+	root, err := os.OpenRoot(r.GitDir)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	text, err := readRegular(root, "HEAD")
+	name, ok := strings.CutPrefix(text, "ref: ")
+	if name = strings.TrimSuffix(name, "\n"); err != nil || !ok || !validRef(name) {
+		return ""
+	}
+	common, err := os.OpenRoot(r.CommonDir)
+	if err != nil {
+		return ""
+	}
+	defer common.Close()
+	if text, err := readRegular(common, name); err == nil && strings.HasPrefix(text, "ref:") {
+		return "" // it points at another ref
+	}
+	return name
+}
+
 // follow resolves a ref by its file, or by the file of all packed refs.
 func (r *Repo) follow(root opener, name string) Hash {
 	for range maxSymRefs + 1 {

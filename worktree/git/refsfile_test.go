@@ -100,6 +100,63 @@ func FuzzPrivateHead(f *testing.F) {
 	})
 }
 
+// TestHeadFile compares with git, where the file tells.
+func TestHeadFile(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, want string
+		give       []string // a git command
+		asks       bool     // git must tell
+	}{
+		{name: "unborn", want: "refs/heads/main"},
+		{name: "branch", want: "refs/heads/a/b", give: []string{"checkout", "-q", "-b", "a/b"}},
+		{name: "detached", give: []string{"checkout", "-q", "--detach"}, asks: true},
+		{name: "a branch that points at another", want: "refs/heads/main", give: []string{"symbolic-ref", "HEAD", "refs/heads/alias"}, asks: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t)
+			if tt.give != nil {
+				g.commit("a", "a")
+				g.git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
+				g.git(tt.give...)
+			}
+			r := g.repo()
+			if got := r.headFile(); (got == "") != tt.asks || got != "" && got != tt.want {
+				t.Errorf("headFile = %q, want %q, by git: %v", got, tt.want, tt.asks)
+			}
+			if got, err := r.Branch(t.Context()); err != nil || got != tt.want {
+				t.Errorf("Branch = %q, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestNoRefsUnder(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	at := g.commit("a", "a")
+	r := g.repo()
+	check := func(prefix string, want bool) {
+		t.Helper()
+		if got := r.noRefsUnder(prefix); got != want {
+			t.Errorf("noRefsUnder(%q) = %v, want %v", prefix, got, want)
+		}
+	}
+	check("refs/swarm/", true)
+	g.git("update-ref", "refs/swarm/x/1", string(at))
+	check("refs/swarm/", false)
+	check("refs/swarm/x/", false)
+	check("refs/swarm/y/", true)
+	check("refs/swarm/x/1/", false) // git must tell
+	g.git("pack-refs", "--all", "--prune")
+	check("refs/swarm/x/", false)
+	check("refs/swarm/x/1/", true)
+	check("refs/swarm/y/", true)
+	check("refs/swarm", false) // no prefix of a folder
+	check("../x/", false)
+}
+
 // TestValidRef asks git for the same.
 func TestValidRef(t *testing.T) {
 	t.Parallel()

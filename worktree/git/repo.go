@@ -2,9 +2,13 @@ package git
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,7 +32,8 @@ type Repo struct {
 	// ObjectFormat is sha1 or sha256.
 	ObjectFormat string
 
-	own *refStore // of the refs below OwnRefs; nil: they are in the repository
+	own  *refStore // of the refs below OwnRefs; nil: they are in the repository
+	memo *memo     // nil: nothing is kept
 }
 
 // VersionError says that the git binary is older than [MinVersion].
@@ -67,27 +72,19 @@ func (g *Git) Version(ctx context.Context) (string, error) {
 // The error is a [*NotRepoError], [*VersionError] or [*MissingError] where it
 // is the user's to mend.
 func (g *Git) Discover(ctx context.Context, dir string) (*Repo, error) {
-	type found struct {
-		repo *Repo
-		err  error
-	}
-	looked := make(chan found, 1)
-	go func() {
-		r, err := g.look(ctx, dir)
-		looked <- found{r, err}
-	}()
-	have, err := g.Version(ctx)
-	got := <-looked
-	if err != nil {
-		return nil, err
+	r, have, err := g.look(ctx, dir)
+	if have == "" {
+		var versionErr error
+		if have, versionErr = g.Version(ctx); versionErr != nil {
+			return nil, versionErr
+		}
 	}
 	if older(have, MinVersion) {
 		return nil, &VersionError{Have: have}
 	}
-	if got.err != nil {
-		return nil, got.err
+	if err != nil {
+		return nil, err
 	}
-	r := got.repo
 	for _, p := range []*string{&r.CommonDir, &r.GitDir, &r.TopLevel} {
 		if *p == "" {
 			continue
@@ -96,15 +93,16 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repo, error) {
 			return nil, fmt.Errorf("resolve %s: %w", *p, err)
 		}
 	}
+	r.memo = newMemo()
 	g.common.Store(&r.CommonDir)
 	return r, nil
 }
 
 // look asks git where everything is: all at once, and where a path holds a
 // newline, so that lines cannot be told apart, or there is no checkout, one
-// after the other.
-func (g *Git) look(ctx context.Context, dir string) (*Repo, error) {
-	out, err := g.Run(ctx, Cmd{Dir: dir, Args: []string{
+// after the other. The version of git is empty where it did not tell.
+func (g *Git) look(ctx context.Context, dir string) (r *Repo, version string, err error) {
+	out, version, err := g.runTraced(ctx, Cmd{Dir: dir, Args: []string{
 		"rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir", "--show-object-format",
 		"--is-inside-work-tree", "--show-toplevel", "--show-prefix",
 	}})
@@ -112,8 +110,42 @@ func (g *Git) look(ctx context.Context, dir string) (*Repo, error) {
 	if err == nil && len(lines) == 6 && lines[3] == "true" {
 		return &Repo{
 			Git: g, CommonDir: lines[0], GitDir: lines[1], ObjectFormat: lines[2], TopLevel: lines[4], Prefix: lines[5],
-		}, nil
+		}, version, nil
 	}
+	r, err = g.lookApart(ctx, dir)
+	return r, version, err
+}
+
+// runTraced runs git, which also tells its version: the first event that it traces
+// (git(1), GIT_TRACE2_EVENT). The version is empty where it does not.
+func (g *Git) runTraced(ctx context.Context, c Cmd) (out []byte, version string, err error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, "", fmt.Errorf("run git %s: %w", c.Args[0], err)
+	}
+	told := make(chan string, 1)
+	go func() {
+		var event struct{ Event, Exe string }
+		err := json.NewDecoder(io.LimitReader(read, maxEvent)).Decode(&event)
+		_, copyErr := io.Copy(io.Discard, read) // or git would wait
+		if err != nil || copyErr != nil || event.Event != "version" {
+			event.Exe = ""
+		}
+		told <- event.Exe
+	}()
+	c.Hold, c.Env = write, append(slices.Clone(c.Env), "GIT_TRACE2_EVENT=3")
+	out, err = g.Run(ctx, c)
+	_ = write.Close() // nothing was written through it
+	version = <-told
+	_ = read.Close() // it was only read
+	return out, version, err
+}
+
+// maxEvent bounds the first event of a trace, in bytes.
+const maxEvent = 64 << 10
+
+// lookApart asks git one thing after the other.
+func (g *Git) lookApart(ctx context.Context, dir string) (*Repo, error) {
 	ask := func(what ...string) (string, error) {
 		out, err := g.Run(ctx, Cmd{Dir: dir, Args: append([]string{"rev-parse"}, what...)})
 		return strings.TrimSuffix(string(out), "\n"), err

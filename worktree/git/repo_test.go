@@ -49,7 +49,7 @@ func TestDiscover(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := *r
-			got.Git, got.ObjectFormat = nil, ""
+			got.Git, got.ObjectFormat, got.memo = nil, "", nil
 			if got != tt.want {
 				t.Errorf("Discover(%s) = %+v, want %+v", tt.dir, got, tt.want)
 			}

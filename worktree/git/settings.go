@@ -18,6 +18,14 @@ type Setting struct {
 	Bare  bool // there is a name and no value, which means true
 }
 
+// Key is the full name, as in "remote.origin.url".
+func (s *Setting) Key() string {
+	if s.Of == "" {
+		return s.Section + "." + s.Name
+	}
+	return s.Section + "." + s.Of + "." + s.Name
+}
+
 // settingsLimit is how long a configuration may be.
 const settingsLimit = 16 << 20
 

@@ -15,18 +15,25 @@ import (
 const partialGuess = 8 << 10
 
 // Sizes is the size of each file of a commit or tree, in no order that means
-// anything.
+// anything. The caller must not change the result.
 func (r *Repo) Sizes(ctx context.Context, treeish Hash) ([]int64, error) {
 	args := []string{"ls-tree", "-r", "-z", "--full-tree"}
-	partial, err := r.line(ctx, "config", "--get-regexp", `^remote\..*\.promisor$`)
-	if err != nil || partial == "" {
+	if sizes, ok := r.memo.sizesOf(treeish); ok {
+		return sizes, nil
+	}
+	settings, err := r.SettingsOnce(ctx)
+	if err != nil || !slices.ContainsFunc(settings, func(s Setting) bool { return s.Section == "remote" && s.Name == "promisor" }) {
 		args = append(args, "--long")
 	}
 	out, err := r.Run(ctx, Cmd{Args: append(args, string(treeish))})
 	if err != nil {
 		return nil, fmt.Errorf("measure tree %s: %w", treeish.Short(), err)
 	}
-	return parseSizes(out)
+	sizes, err := parseSizes(out)
+	if err == nil {
+		r.memo.addSizes(treeish, sizes)
+	}
+	return sizes, err
 }
 
 // parseSizes reads `ls-tree -z --long`, "mode type id size\tpath\0", or the

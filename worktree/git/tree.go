@@ -16,13 +16,15 @@ type Entry struct {
 
 // Tree lists all files of a commit or tree.
 func (r *Repo) Tree(ctx context.Context, treeish Hash) ([]Entry, error) {
-	out, err := r.Run(ctx, Cmd{Args: []string{
-		"ls-tree", "-r", "-z", "--full-tree", string(treeish),
-	}})
-	if err != nil {
-		return nil, fmt.Errorf("list tree %s: %w", treeish.Short(), err)
-	}
-	return parseTree(out)
+	return r.memo.list(treeish, func() ([]Entry, error) {
+		out, err := r.Run(ctx, Cmd{Args: []string{
+			"ls-tree", "-r", "-z", "--full-tree", string(treeish),
+		}})
+		if err != nil {
+			return nil, fmt.Errorf("list tree %s: %w", treeish.Short(), err)
+		}
+		return parseTree(out)
+	})
 }
 
 // parseTree reads `ls-tree -z`: "mode type id\tpath\0".

@@ -51,6 +51,9 @@ func (r *Repo) HeadOf(ctx context.Context, admin string) (Hash, error) {
 		if dir, head = r.CommonDir, r.detached(admin); head == "" {
 			return "", nil
 		}
+		if _, known := r.memo.tree(Hash(head)); known {
+			return Hash(head), nil
+		}
 	}
 	var bad *Error
 	for range headTries {

@@ -116,22 +116,26 @@ func find(ctx context.Context, r Request) (_ *Set, err error) {
 
 // rulesOf is the text of the file that counts.
 func rulesOf(ctx context.Context, r Request) ([]byte, error) {
-	out, err := r.Repo.Run(ctx, git.Cmd{Args: []string{
-		"ls-tree", "-z", "--full-tree", string(r.Base), "--", FileName,
-	}})
+	files, err := r.Repo.Under(ctx, git.UnderRequest{Commit: r.Base, Paths: []string{FileName}, Max: 1, Limit: maxIncludeFile})
+	if many := (*git.ManyError)(nil); errors.As(err, &many) {
+		return nil, nil // a folder
+	}
+	if long := (*git.LongError)(nil); errors.As(err, &long) {
+		return nil, &FileError{Err: fmt.Errorf("it has more than %d bytes", maxIncludeFile)}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(out) > 0 {
-		if !strings.HasPrefix(string(out), "100") {
-			return nil, nil // a symlink or a folder
+	if len(files) > 0 {
+		if f := files[0]; f.Path == FileName && strings.HasPrefix(f.Mode, "100") {
+			return f.Text, nil
 		}
-		return r.Repo.File(ctx, r.Base, FileName)
+		return nil, nil // a symlink or a folder
 	}
 	if _, err := os.Lstat(filepath.Join(r.Repo.TopLevel, FileName)); disk.Missing(err) {
 		return nil, nil
 	}
-	out, err = r.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--cached", "--", FileName}})
+	out, err := r.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--cached", "--", FileName}})
 	if err != nil || len(out) > 0 {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,9 +36,9 @@ func (e *RefusedError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Check is a [*RefusedError] where a repository cannot be worked in.
-func Check(ctx context.Context, repo *git.Repo) error {
-	all, err := Hazards(ctx, repo)
+// Check is a [*RefusedError] where no workspace of a commit can be made.
+func Check(ctx context.Context, repo *git.Repo, commit git.Hash) error {
+	all, err := Hazards(ctx, repo, commit)
 	if err != nil {
 		return err
 	}
@@ -48,15 +49,14 @@ func Check(ctx context.Context, repo *git.Repo) error {
 	return nil
 }
 
-// Hazards lists what applies to a repository.
-func Hazards(ctx context.Context, repo *git.Repo) ([]Hazard, error) {
-	out, err := repo.Run(ctx, git.Cmd{Args: []string{
-		"config", "--list", "-z", "--includes", "--show-scope",
-	}})
+// Hazards lists those of a repository and of a commit, which is empty where there is
+// none yet.
+func Hazards(ctx context.Context, repo *git.Repo, commit git.Hash) ([]Hazard, error) {
+	settings, err := repo.SettingsOnce(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for hazards: %w", err)
 	}
-	l := look{repo: repo, config: parseConfig(string(out))}
+	l := look{repo: repo, commit: commit, config: byKey(settings)}
 	for _, find := range []func(context.Context) error{l.shape, l.content, l.settings} {
 		if err := find(ctx); err != nil {
 			return nil, fmt.Errorf("look for hazards: %w", err)
@@ -65,28 +65,23 @@ func Hazards(ctx context.Context, repo *git.Repo) ([]Hazard, error) {
 	return l.found, nil
 }
 
-// parseConfig reads `config --list -z --show-scope`, "scope\0key\nvalue\0",
-// less what our own command line says. The last value of a key counts, and a
-// key without one is true.
-func parseConfig(out string) map[string]string {
+// byKey returns the values of settings. The last value of a key counts, and a key
+// without one is true.
+func byKey(settings []git.Setting) map[string]string {
 	config := map[string]string{}
-	for len(out) > 0 {
-		scope, rest, _ := strings.Cut(out, "\x00")
-		rec, rest, _ := strings.Cut(rest, "\x00")
-		out = rest
-		key, value, ok := strings.Cut(rec, "\n")
-		if !ok {
+	for _, s := range settings {
+		value := s.Value
+		if s.Bare {
 			value = "true"
 		}
-		if scope != "command" {
-			config[key] = value
-		}
+		config[s.Key()] = value
 	}
 	return config
 }
 
 type look struct {
 	repo   *git.Repo
+	commit git.Hash
 	config map[string]string
 	found  []Hazard
 }
@@ -131,28 +126,37 @@ func (l *look) shape(context.Context) error {
 	return nil
 }
 
-// content is what the commit at HEAD holds. An unborn HEAD holds nothing.
+// content is what the commit holds.
 func (l *look) content(ctx context.Context) error {
-	modules := make(chan error, 1)
-	go func() {
-		_, err := l.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "-e", "HEAD:.gitmodules"}})
-		modules <- err
-	}()
-	_, err := l.repo.Run(ctx, git.Cmd{Args: []string{
-		"grep", "-q", "-F", "-e", "filter=lfs", "HEAD", "--", ":(top,glob)**/.gitattributes",
-	}})
-	if <-modules == nil {
+	if l.commit == "" {
+		return nil
+	}
+	entries, err := l.repo.Tree(ctx, l.commit)
+	if err != nil {
+		return err
+	}
+	modules, attributes := false, false
+	for _, e := range entries {
+		modules = modules || e.Path == ".gitmodules"
+		attributes = attributes || path.Base(e.Path) == ".gitattributes"
+	}
+	if modules {
 		l.add("submodules", "they are empty in a workspace; a populated one is captured as its commit")
 	}
-	var none *git.Error
-	switch {
-	case errors.As(err, &none):
-	case err != nil:
-		return err
-	default:
-		return l.lfs(ctx)
+	if !attributes {
+		return nil
 	}
-	return nil
+	_, err = l.repo.Run(ctx, git.Cmd{Args: []string{
+		"grep", "-q", "-F", "-e", "filter=lfs", string(l.commit), "--", ":(top,glob)**/.gitattributes",
+	}})
+	var none *git.Error
+	if errors.As(err, &none) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return l.lfs(ctx)
 }
 
 func (l *look) lfs(ctx context.Context) error {
