@@ -20,15 +20,15 @@ func layers() [][]string {
 			"internal/boundedline", "internal/bytesize", "internal/diffcolor", "internal/fspath", "internal/jq",
 			"internal/patchpath", "internal/picture", "internal/statefile", "internal/termtext", "internal/testing/campaign",
 			"internal/testing/nonamespaces", "internal/testprogram", "merge/takeback", "risk/argv", "risk/lockfile", "roles", "swarm/ask",
-			"swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat", "swarm/landing/queue", "swarm/modeltest",
-			"swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/refusal", "swarm/resettime", "swarm/script/regex", "swarm/stage",
+			"swarm/box", "swarm/cachework", "swarm/environ", "swarm/gocache", "swarm/lab/stat", "swarm/landing/queue", "swarm/modeltest",
+			"swarm/nearest", "swarm/proc", "swarm/provider", "swarm/refusal", "swarm/resettime", "swarm/script/regex", "swarm/stage",
 			"swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks", "worktree/disk", "worktree/git", "worktree/step",
 		},
 		1: {
 			"internal/markdown", "internal/terminal", "internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
 			"swarm/captureref", "swarm/diskwatch", "swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook",
 			"swarm/landing/compare", "swarm/limit", "swarm/manifest", "swarm/models", "swarm/modeltest/serve", "swarm/pager",
-			"swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/shim",
+			"swarm/privatehome", "swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/shim",
 			"swarm/ticket", "swarm/toolset", "swarm/tui", "swarm/variantset", "worktree/git/checkout", "worktree/submodule",
 		},
 		2: {

@@ -60,6 +60,9 @@ func tools() []tool {
 	return []tool{
 		{name: "go-build", slow: true, needs: []string{"go"}, script: `
 cd gomod && go build -o ../prog . && ../prog`},
+		{name: "go-cache", slow: true, needs: []string{"go"}, script: `
+cd gomod && go build -x -o ../prog . 2>log || { cat log; exit 1; }
+! grep -e ' -p fmt ' log`},
 		{name: "go-test", rare: true, needs: []string{"go"}, script: `cd gomod && go vet . && go test ./...`},
 		{name: "go-get", slow: true, needs: []string{"go"}, script: `
 mkdir new && cd new && go mod init example.org/new && go get golang.org/x/sync@v0.24.0 && go mod tidy`},
@@ -410,5 +413,10 @@ func (y *yard) goCaches() {
 	}
 	// Agents have the user's cache and nothing else. The checksums of what is
 	// new to a module come from a server.
+	// The standard library is in the user's build cache.
+	if out, err := exec.Command("go", "build", "fmt").CombinedOutput(); err != nil {
+		y.t.Fatalf("go build fmt: %v: %s", err, out)
+	}
+	y.env = slices.DeleteFunc(y.env, func(kv string) bool { return strings.HasPrefix(kv, "GOCACHEPROG=") })
 	y.env = append(y.env, "GOCACHE="+cache, "GOPROXY=off", "GONOPROXY=golang.org/x/sys", "GONOSUMDB=*", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local")
 }

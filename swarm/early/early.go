@@ -1,7 +1,7 @@
 // Package early is where those processes end up that swarm starts, or agents
-// do, by the hundred: supervisors, keepers and guards. They are the same binary, and would
-// each wait for the initialisation of all its packages, of which they need
-// hardly any, and hold the memory that it touches.
+// do, by the hundred: supervisors, keepers, guards and build caches. They are the
+// same binary, and would each wait for the initialisation of all its packages, of
+// which they need hardly any, and hold the memory that it touches.
 //
 // So this package, unlike all others, does its work while it is initialised:
 // Go initialises packages in the order of their import paths as soon as all
@@ -15,6 +15,7 @@ import (
 	"os"
 
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/gocache"
 	"agentswarm/swarm/guard"
 	"agentswarm/swarm/proc"
 )
@@ -48,6 +49,8 @@ func run(args []string) (code int, ok bool) {
 	switch {
 	case len(args) > 2 && args[1] == Become:
 		return proc.BecomeCommand(args[2:]), true
+	case len(args) > 2 && args[1] == gocache.Command:
+		return gocache.Run(args[2:], os.Getenv("GOCACHE")), true
 	case len(args) != 2:
 		return 0, false
 	}

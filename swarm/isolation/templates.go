@@ -97,10 +97,14 @@ func (e *Executor) prepareHome(caches string, over *privatehome.Template) (*priv
 		}
 		hidden = append(hidden, unseen...)
 	}
+	program := ""
+	if e.Shims != "" { // Agents can read its folder.
+		program = e.Self
+	}
 	rules := environ.Rules{Pass: e.Settings.PassEnv}
 	return privatehome.Prepare(privatehome.Request{
 		Home: e.Project.Getenv("HOME"), Hidden: hidden, Unseen: unseen, Shared: caches, Over: over, Live: live,
-		Getenv: e.Project.Getenv, Step: e.Step, Caches: box.CacheVariables(),
+		Getenv: e.Project.Getenv, Step: e.Step, Caches: box.CacheVariables(), Program: program,
 		// Others, such as XDG_CONFIG_HOME, are read and not passed.
 		Passes: func(name, value string) bool { return !environ.Plain(name) || rules.Passes(name, value) },
 	})

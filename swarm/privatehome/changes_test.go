@@ -107,6 +107,8 @@ func TestVariables(t *testing.T) {
 		u.env[name] = u.path("home/elsewhere")
 	}
 	delete(u.env, "RUSTUP_HOME")
+	delete(u.env, "GOCACHEPROG")
+	u.program = "/swarm"
 	delete(u.env, "GRADLE_RO_DEP_CACHE")
 	u.write(".rustup/x", "x")
 	u.write(".m2/repository/x", "x")

@@ -12,7 +12,7 @@ import (
 func Variables() []string {
 	return []string{
 		"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
-		"GOCACHE", "GOMODCACHE", "GOPROXY", "GOPATH", "GOBIN",
+		"GOCACHE", "GOCACHEPROG", "GOMODCACHE", "GOPROXY", "GOPATH", "GOBIN",
 		"npm_config_cache", "NPM_CONFIG_CACHE", "npm_config_userconfig", "npm_config_store_dir", "npm_config_package_import_method",
 		"YARN_CACHE_FOLDER", "YARN_GLOBAL_FOLDER", "PIP_CACHE_DIR", "UV_CACHE_DIR", "UV_LINK_MODE",
 		"CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME", "GRADLE_RO_DEP_CACHE",
@@ -35,6 +35,9 @@ func (t *Template) Environ(home string) []string {
 		}
 	}
 	set("GOCACHE", filepath.Join(t.shared, goBuild))
+	if program := t.goCacheProgram(); program != "" {
+		set("GOCACHEPROG", program)
+	}
 	set("GOMODCACHE", filepath.Join(t.shared, goModules))
 	set("GOPROXY", t.goProxy())
 	if t.getenv("GOPATH") != "" {

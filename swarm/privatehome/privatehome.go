@@ -51,6 +51,9 @@ type Request struct {
 	// Step, where set, is called before a private HOME gets its name. An error
 	// stops there, as a crash would.
 	Step func(name string) error
+	// Program is a swarm that programs with a private HOME can start: it serves
+	// them the Go build cache. Empty: there is none.
+	Program string
 	// Passes reports whether agents may get the value of a variable; nil: all.
 	Passes func(name, value string) bool
 }
@@ -76,6 +79,7 @@ type Template struct {
 	passes func(name, value string) bool
 	step   func(name string) error
 	named  []string // Request.Caches
+	serves string   // Request.Program
 	hidden hidden
 	unseen hidden
 	live   bool
@@ -89,7 +93,7 @@ type Template struct {
 // that cannot be read are left out. The texts of configuration files are read
 // now: a later change of the user's HOME is in no private HOME.
 func Prepare(r Request) (*Template, error) {
-	t := &Template{shared: r.Shared, over: r.Over, getenv: r.passed, passes: r.passes, step: r.Step, named: r.Caches, live: r.Live}
+	t := &Template{shared: r.Shared, over: r.Over, getenv: r.passed, passes: r.passes, step: r.Step, named: r.Caches, serves: r.Program, live: r.Live}
 	if home, err := filepath.EvalSymlinks(r.Home); err == nil && filepath.IsAbs(home) && home != "/" {
 		t.home = home
 	}

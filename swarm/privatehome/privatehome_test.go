@@ -20,6 +20,8 @@ type user struct {
 	testing.TB
 	dir string
 	env map[string]string
+	// program is Request.Program.
+	program string
 }
 
 func newUser(t testing.TB) *user {
@@ -57,7 +59,7 @@ func (u *user) prepare(hidden ...string) *Template {
 	}
 	t, err := Prepare(Request{
 		Home: u.path("home"), Hidden: hidden, Shared: u.path("shared"),
-		Getenv: func(name string) string { return u.env[name] },
+		Getenv: func(name string) string { return u.env[name] }, Program: u.program,
 		Caches: []string{"GOCACHE", "CCACHE_DIR", "DENO_DIR", "MIX_HOME", "UV_CACHE_DIR", "RUSTUP_HOME", "CARGO_TARGET_DIR", "GOTMPDIR"},
 	})
 	u.must(err)

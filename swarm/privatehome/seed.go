@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"agentswarm/swarm/gocache"
 )
 
 // The shared caches, below Shared.
@@ -43,6 +45,9 @@ type cache struct {
 	only func(path string) bool
 	// copies tells which files a tool writes to in place.
 	copies func(path string, size int64) bool
+	// complete bounds the files of a cache that is seeded completely: of a larger one
+	// only files at the top are seeded. 0: a part is seeded.
+	complete int
 	// lenient leaves out an entry that cannot be made.
 	lenient bool
 }
@@ -76,7 +81,8 @@ func (t *Template) usersCaches() []cache {
 	return []cache{
 		// An entry -a names the result -d of an action, and is written again
 		// when the action is done again.
-		{from: t.goBuild(dirs), to: goBuild, copies: func(path string, _ int64) bool { return strings.HasSuffix(path, "-a") || !strings.Contains(path, "/") }},
+		// Go before 1.24 has the seeds alone. A part of a cache saves it little.
+		{from: t.goBuild(), to: goBuild, complete: t.goSeeds(), copies: func(path string, _ int64) bool { return strings.HasSuffix(path, "-a") || !strings.Contains(path, "/") }},
 		{from: filepath.Join(npm, "_cacache"), to: npmCache + "/_cacache", copies: func(path string, _ int64) bool {
 			return strings.HasPrefix(path, "index-")
 		}},
@@ -130,8 +136,38 @@ func unpacked(path string) bool { return below2(path) && strings.HasPrefix(path,
 func small(_ string, size int64) bool { return size <= 16<<10 }
 
 // goBuild is the user's build cache.
-func (t *Template) goBuild(caches string) string {
-	return cmp.Or(t.goSetting("GOCACHE"), filepath.Join(caches, "go-build"))
+func (t *Template) goBuild() string {
+	return cmp.Or(t.goSetting("GOCACHE"), filepath.Join(t.users("XDG_CACHE_HOME", ".cache"), "go-build"))
+}
+
+// goSeeds bounds the seeds of the build cache where a program serves it.
+func (t *Template) goSeeds() int {
+	if t.goCacheProgram() == "" {
+		return 0
+	}
+	return maxSeeds
+}
+
+// goCacheProgram is the value of GOCACHEPROG by which Go 1.24 and later read the
+// build cache of the template that this one lies over, and then the user's. It
+// is empty where neither can be read, and where the user has such a program.
+func (t *Template) goCacheProgram() string {
+	if t.serves == "" || t.goSetting("GOCACHEPROG") != "" {
+		return ""
+	}
+	var lower []string
+	if t.over != nil {
+		// It may be made later.
+		lower = append(lower, filepath.Join(t.over.shared, goBuild))
+	}
+	if dir, err := filepath.EvalSymlinks(t.goBuild()); err == nil && filepath.IsAbs(dir) && isDir(dir) && !t.hidden.covers(dir) {
+		lower = append(lower, dir)
+	}
+	if len(lower) == 0 {
+		return ""
+	}
+	value, _ := gocache.Setting(t.serves, filepath.Join(t.shared, goBuild), lower)
+	return value
 }
 
 // seed fills the shared caches that are not there yet.
@@ -220,7 +256,7 @@ func (c *cache) seed(to *os.Root, h hidden) error {
 func (c *cache) find(from string, h hidden) (all []found, err error) {
 	visited := 0
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
-		if visited++; visited > maxVisited {
+		if visited++; visited > maxVisited || c.complete > 0 && len(all) > c.complete {
 			return fs.SkipAll
 		}
 		rel, rerr := filepath.Rel(from, path)
@@ -253,6 +289,20 @@ func (c *cache) find(from string, h hidden) (all []found, err error) {
 		}
 		return nil
 	})
+	if c.complete > 0 && len(all) > c.complete {
+		return c.findTop(from, h)
+	}
+	return all, err
+}
+
+// findTop lists the regular files at the top of a cache, as copies.
+func (c *cache) findTop(from string, h hidden) (all []found, err error) {
+	entries, err := os.ReadDir(from)
+	for _, e := range entries {
+		if e.Type().IsRegular() && !h.covers(filepath.Join(from, e.Name())) {
+			all = append(all, seen(e.Name(), e, ""))
+		}
+	}
 	return all, err
 }
 
