@@ -94,7 +94,7 @@ func seams() map[string][]string {
 		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cleancmd", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/cli/selection", "swarm/cli/enter", "swarm/cli/follow", "swarm/cli/inspect", "swarm/cli/landcmd", "swarm/demo"},
 		"github.com/dop251/goja":      {"swarm/script", "swarm/script/language"},
 		"github.com/itchyny/gojq":     {"internal/jq"},
-		"mvdan.cc/sh/v3/syntax":       {"risk/shell"},
+		"mvdan.cc/sh/v3/syntax":       {"risk/shell", "swarm/privatehome"},
 		"github.com/yuin/goldmark":    {"risk"},
 
 		"charm.land":                      {"swarm/tui"},

@@ -77,8 +77,7 @@ cd node && npm install --offline --no-audit --no-fund ./dep && node -e 'if (requ
 cd node && npm install --offline --no-audit --no-fund ./dep && npx --offline dep`},
 		{name: "npm-cache", rare: true, needs: []string{"npm"}, script: `
 cd node && tarball=$(npm pack --silent ./dep) && npm cache add "$tarball"`},
-		{name: "npm-config", needs: []string{"npm"}, script: `npm config set fund=false`,
-			fails: map[string]string{modeFull: "~/.npmrc can only be read: it is a copy without tokens"}},
+		{name: "npm-config", needs: []string{"npm"}, script: `npm config set fund=false`},
 		{name: "pnpm", slow: true, needs: []string{"pnpm"}, script: `cd node && pnpm install --offline ./dep`},
 		{name: "pip", slow: true, needs: []string{"python3"}, script: `
 python3 -c 'import ensurepip' && python3 -m venv v && v/bin/pip install --no-index --quiet ./wheels/tiny-1.0-py3-none-any.whl && v/bin/python -c 'import tiny'`},
@@ -90,7 +89,14 @@ sed "s#HERE#$PWD#" far.xml > there.xml
 mvn -o -q validate && mvn -q -f there.xml validate`},
 		{name: "make", needs: []string{"gcc", "make"}, script: `cd c && make && ./hello`},
 		{name: "git", needs: []string{"git"}, script: `
-echo new > new && git add new && git commit -qm new && git stash list && git switch -qc side && git config --global --list >/dev/null`},
+echo new > new && git add new && git commit -qm new && git stash list && git switch -qc side && git config --global --list >/dev/null
+test "$(git log -1 --format=%an)" = "$(git config user.name)"
+test "$(git config alias.st)" = 'status -s'
+test "$(git config init.defaultBranch)" = included
+test "$(git ls-remote --get-url short:x)" = https://mirror.example.org/x
+printf '[core]\n\tabbrev = 12\n' >> ~/.gitconfig && test "$(git config core.abbrev)" = 12`},
+		{name: "path", script: `
+mkdir -p ~/.local/bin && cp -p /bin/true ~/.local/bin/fresh && fresh && users-tool`},
 		{name: "tmux", needs: []string{"tmux"}, script: `
 tmux -f /dev/null new-session -d -s w 'echo up > up; sleep 60' && until test -s up; do sleep 0.1; done; tmux list-sessions | grep -c . | grep -qx 1`},
 		{name: "multiprocessing", needs: []string{"python3"}, script: `
@@ -130,7 +136,7 @@ echo more >> ~/.bash_history
 echo x > ~/.cache/x; mkdir -p ~/.config/tool; echo x > ~/.config/tool/rc; echo y >> ~/.config/known/rc
 mkdir -p ~/.newtool/deep; echo x > ~/.newtool/deep/f
 echo z >> ~/.oldtool/state; mkdir -p ~/.local/share/mine
-grep -q kept ~/.bash_history; grep -q kept ~/.config/known/rc; grep -q kept ~/src/notes`},
+grep -q kept ~/.config/known/rc; grep -q kept ~/src/notes`},
 		{name: "caches-elsewhere", script: `
 set -e
 for dir in "$GOCACHE" "$CCACHE_DIR" "$PIP_CACHE_DIR" "$UV_CACHE_DIR" "$npm_config_cache" "$DENO_DIR"; do
@@ -142,11 +148,16 @@ set -e
 ! cat ~/.ssh/id_ed25519
 ! cat ~/.netrc
 ! cat ~/.aws/credentials
-! grep -r hidden-token ~/.npmrc ~/.config ~/.pip ~/.m2/*.xml ~/.gradle ~/.bundle ~/.nuget ~/.yarnrc.yml 2>/dev/null`},
+! grep -r hidden-token ~/.npmrc ~/.config ~/.pip ~/.m2/*.xml ~/.gradle ~/.bundle ~/.nuget ~/.yarnrc.yml 2>/dev/null
+! grep -r hidden-token ~/.gitconfig ~/git.local ~/dotfiles ~/.cargo/config.toml ~/.condarc ~/.gemrc ~/.curlrc ~/.wgetrc ~/.yarnrc 2>/dev/null
+! grep -r hidden-token ~/.bash_history ~/.mozilla ~/.env "$GRADLE_USER_HOME" "$PIP_CONFIG_FILE" 2>/dev/null
+! git config --list | grep hidden-token`},
 		{name: "mirrors", script: `
-for f in .npmrc .config/pip/pip.conf .pip/pip.conf .m2/settings.xml .bundle/config .nuget/NuGet/NuGet.Config .yarnrc.yml
+for f in .npmrc .config/pip/pip.conf .pip/pip.conf .m2/settings.xml .bundle/config .nuget/NuGet/NuGet.Config .yarnrc.yml \
+	.cargo/config.toml .config/uv/uv.toml .condarc .gemrc .curlrc .wgetrc .yarnrc
 do grep -q mirror.example.org ~/$f; done
-grep -q proxy.example.org ~/.gradle/gradle.properties`},
+grep -q mirror.example.org "$PIP_CONFIG_FILE"
+grep -q proxy.example.org "$GRADLE_USER_HOME/gradle.properties"`},
 	}
 }
 
@@ -209,7 +220,7 @@ func (y *yard) runTools(mode sandboxMode) {
 			ofAgents = quick
 		}
 	}
-	swarm := append(slices.Clone(mode.behind), "swarm", "run", "--json", "-j", "4")
+	swarm := append(slices.Clone(mode.behind), "swarm", "run", "--json", "-j", "4", "--pass-env", "PIP_CONFIG_FILE")
 	for _, step := range []struct {
 		name  string
 		tools []tool
@@ -296,22 +307,45 @@ func (y *yard) usersHome() string {
 	return all.String()
 }
 
+const gitConfig = `[url "https://mirror.example.org/"]
+	insteadOf = short:
+[url "https://u:hidden-token@h/"]
+	insteadOf = https://h/
+[include]
+	path = ~/git.local
+[credential]
+	helper = "!f() { echo password=hidden-token; }; f"
+`
+
 // setUpTools fills HOME as a user's is, and the repository with what the tools
 // work on.
 func (y *yard) setUpTools() {
 	for name, text := range map[string]string{
-		"home/.bash_history": "kept\n", "home/.config/known/rc": "kept\n", "home/.oldtool/state": "kept\n",
+		"home/.bash_history": "hidden-token\n", "home/.config/known/rc": "kept\n", "home/.oldtool/state": "kept\n",
 		"home/src/notes": "kept\n", "home/.cache/other/x": "x\n", "home/.local/share/other/x": "x\n",
 		"home/.ssh/id_ed25519": "hidden-token\n", "home/.netrc": "hidden-token\n", "home/.aws/credentials": "hidden-token\n",
-		"home/.npmrc":                    "registry=https://mirror.example.org/\n//mirror.example.org/:_authToken=hidden-token\nfund=false\n",
-		"home/.yarnrc.yml":               "npmRegistryServer: \"https://mirror.example.org\"\nnpmAuthToken: hidden-token\n",
-		"home/.config/pip/pip.conf":      "[global]\nindex-url = https://mirror.example.org/simple\nextra-index-url = https://u:hidden-token@mirror.example.org/\n",
-		"home/.pip/pip.conf":             "[global]\nindex-url = https://mirror.example.org/simple\npassword = hidden-token\n",
-		"home/.gradle/gradle.properties": "systemProp.https.proxyHost=proxy.example.org\nsigning.password=hidden-token\n",
-		"home/.bundle/config":            "BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: \"https://mirror.example.org\"\nBUNDLE_GEMS__EXAMPLE__ORG: \"u:hidden-token\"\n",
-		"home/.nuget/NuGet/NuGet.Config": nugetConfig,
-		"home/.m2/settings-security.xml": "<settingsSecurity><master>hidden-token</master></settingsSecurity>\n",
-		"home/.m2/settings.xml":          mavenSettings,
+		"home/.npmrc":                        "registry=https://mirror.example.org/\n//mirror.example.org/:_authToken=hidden-token\nfund=false\n",
+		"home/.yarnrc.yml":                   "npmRegistryServer: \"https://mirror.example.org\"\nnpmAuthToken: hidden-token\n",
+		"home/.config/pip/pip.conf":          "[global]\nindex-url = https://mirror.example.org/simple\nextra-index-url = https://u:hidden-token@mirror.example.org/\n",
+		"home/.pip/pip.conf":                 "[global]\nindex-url = https://mirror.example.org/simple\npassword = hidden-token\n",
+		"home/.config/git/config":            gitConfig,
+		"home/dotfiles/git":                  "[user]\n\tname = user\n\temail = user@example.org\n[alias]\n\tst = status -s\n[github]\n\ttoken = hidden-token\n",
+		"home/git.local":                     "[init]\n\tdefaultBranch = included\n[http]\n\textraHeader = hidden-token\n",
+		"home/.cargo/config.toml":            "[registries.m]\nindex = 'sparse+https://mirror.example.org/'\ntoken = 'hidden-token'\n",
+		"home/.config/uv/uv.toml":            "index-url = 'https://mirror.example.org/'\nextra-index-url = ['https://u:hidden-token@h/']\n",
+		"home/.condarc":                      "channels: ['https://mirror.example.org/c', 'https://mirror.example.org/t/hidden-token/c']\n",
+		"home/.gemrc":                        ":sources: ['https://mirror.example.org']\n:rubygems_api_key: hidden-token\n",
+		"home/.curlrc":                       "proxy = mirror.example.org\nuser = u:hidden-token\n",
+		"home/.wgetrc":                       "https_proxy = mirror.example.org\nproxy_password = hidden-token\n",
+		"home/.yarnrc":                       "registry \"https://mirror.example.org\"\n\"//mirror.example.org/:_authToken\" hidden-token\n",
+		"home/.mozilla/firefox/x":            "hidden-token\n",
+		"home/.env":                          "hidden-token\n",
+		"home/pip/conf":                      "[global]\nindex-url = https://mirror.example.org/\npassword = hidden-token\n",
+		"elsewhere/gradle/gradle.properties": "systemProp.https.proxyHost=proxy.example.org\nsigning.password=hidden-token\n",
+		"home/.bundle/config":                "BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: \"https://mirror.example.org\"\nBUNDLE_GEMS__EXAMPLE__ORG: \"u:hidden-token\"\n",
+		"home/.nuget/NuGet/NuGet.Config":     nugetConfig,
+		"home/.m2/settings-security.xml":     "<settingsSecurity><master>hidden-token</master></settingsSecurity>\n",
+		"home/.m2/settings.xml":              mavenSettings,
 
 		"elsewhere/pip/x": "x\n", "elsewhere/deno/deep/file": "kept\n",
 
@@ -338,9 +372,18 @@ func (y *yard) setUpTools() {
 	} {
 		y.write(name, text)
 	}
+	y.must(errors.Join(os.Remove(filepath.Join(y.dir, "home/.gitconfig")), os.Symlink("dotfiles/git", filepath.Join(y.dir, "home/.gitconfig"))))
+	y.write("home/.local/bin/users-tool", "#!/bin/sh\n")
+	y.must(os.Chmod(filepath.Join(y.dir, "home/.local/bin/users-tool"), 0o700))
+	for i, kv := range y.env {
+		if strings.HasPrefix(kv, "PATH=") {
+			y.env[i] = kv + ":" + filepath.Join(y.dir, "home/.local/bin")
+		}
+	}
+	y.env = append(y.env, "PIP_CONFIG_FILE="+filepath.Join(y.dir, "home/pip/conf"))
 	y.wheel("repo/wheels/tiny-1.0-py3-none-any.whl")
 	// Some are there, and some are not.
-	for _, name := range []string{"CCACHE_DIR=ccache", "PIP_CACHE_DIR=pip", "UV_CACHE_DIR=uv", "npm_config_cache=npm", "DENO_DIR=deno"} {
+	for _, name := range []string{"CCACHE_DIR=ccache", "PIP_CACHE_DIR=pip", "UV_CACHE_DIR=uv", "npm_config_cache=npm", "DENO_DIR=deno", "GRADLE_USER_HOME=gradle"} {
 		variable, dir, _ := strings.Cut(name, "=")
 		y.env = append(y.env, variable+"="+filepath.Join(y.dir, "elsewhere", dir))
 	}

@@ -84,7 +84,10 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 	}
 	for _, kv := range p.Env {
 		// A variable that the user configured for the agent stays.
-		name, _, _ := strings.Cut(kv, "=")
+		name, value, _ := strings.Cut(kv, "=")
+		if name == "PATH" {
+			kv = "PATH=" + p.path(value)
+		}
 		if _, declared := spec.Env[name]; !declared {
 			env = append(env, kv)
 		}

@@ -112,6 +112,8 @@ func TestEnvironPath(t *testing.T) {
 		{"guards", Place{Shims: "/s", Guards: "/g", Ask: "/a"}, "", "/g:/s:/bin"},
 		{"nobody to ask", Place{Shims: "/s", Guards: "/g"}, "", "/s:/bin"},
 		{"its own", Place{Shims: "/s", Guards: "/g", Ask: "/a"}, "/opt", "/g:/s:/opt"},
+		{"a private HOME", Place{Shims: "/s", Env: []string{"PATH=/h/bin:/bin"}}, "", "/s:/h/bin:/bin"},
+		{"its own before a private HOME", Place{Shims: "/s", Env: []string{"PATH=/h/bin"}}, "/opt", "/s:/opt"},
 		{"the caller's by name", Place{Shims: "/s", Guards: "/g", Ask: "/a"}, "$PATH", "/g:/s:/bin"},
 	} {
 		spec := &Spec{Env: map[string]string{}}

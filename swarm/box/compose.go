@@ -60,6 +60,7 @@ func TmpOf(private string) string { return filepath.Join(private, tmpName) }
 type composing struct {
 	Place
 	rung  Rung
+	fresh bool    // the layer that HOME writes to is new
 	open  []Piece // what is seen
 	masks []Piece // what is not; they stand above the others
 }
@@ -80,8 +81,7 @@ func (c *composing) around() error {
 		c.add(Piece{At: shm, Scratch: true, Optional: true})
 	}
 	c.programs()
-	c.hide()
-	return nil
+	return c.hide()
 }
 
 // fenced are the pieces where nothing can be mounted: paths that may be
@@ -98,7 +98,9 @@ func (c *composing) fenced() error {
 	if err := c.write(); err != nil {
 		return err
 	}
-	c.hide()
+	if err := c.hide(); err != nil {
+		return err
+	}
 	for _, path := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
 		if dir, ok := real(path); ok && !c.holdsClosed(dir) {
 			c.add(Piece{At: dir, From: dir, Write: true})
@@ -217,7 +219,7 @@ func packagesOf(path string) string {
 }
 
 // hide puts masks on what agents do not see.
-func (c *composing) hide() {
+func (c *composing) hide() error {
 	plain := c.plain()
 	for _, path := range c.hidden() {
 		at, ok := real(expand(path, c.Home))
@@ -225,6 +227,13 @@ func (c *composing) hide() {
 			continue
 		}
 		if from, ok := plain[at]; ok {
+			own, err := c.own(at, from)
+			if err != nil {
+				return fmt.Errorf("copy %s without credentials: %w", at, err)
+			}
+			if own {
+				continue
+			}
 			c.masks = append(c.masks, Piece{At: at, From: from, Optional: true})
 			continue
 		}
@@ -235,6 +244,7 @@ func (c *composing) hide() {
 		c.masks = append(c.masks, Piece{At: private, Empty: true, Optional: true})
 	}
 	c.masks = append(c.masks, Piece{At: c.State, Empty: true})
+	return nil
 }
 
 // hidden are the paths that agents do not see, beside the state.
@@ -373,6 +383,7 @@ func (c *composing) layer(at, name string, hidden bool) error {
 			return err
 		}
 	}
+	c.fresh = c.fresh || made && name == homeName
 	if !c.rung.Overlay() {
 		c.add(Piece{At: at, From: upper, Write: true})
 		return nil

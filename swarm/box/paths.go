@@ -33,6 +33,12 @@ func isLink(path string) bool {
 	return err == nil && at.Mode()&os.ModeSymlink != 0
 }
 
+// isDevice reports whether a path is a device, such as /dev/null for no file.
+func isDevice(path string) bool {
+	at, err := os.Stat(path)
+	return err == nil && at.Mode()&os.ModeDevice != 0
+}
+
 func isDir(path string) bool {
 	at, err := os.Stat(path)
 	return err == nil && at.IsDir()

@@ -14,7 +14,16 @@ func secretFolders() []string {
 		".config/gh", ".config/hub", ".config/glab-cli", ".config/gcloud", ".config/op", ".config/rclone", ".config/doctl", ".config/hcloud",
 		".config/sops", ".config/stripe", ".config/ngrok", ".config/netlify", ".oci", ".aliyun", ".bluemix", ".jfrog", ".fly", ".ngrok2",
 		".kaggle", ".local/share/com.vercel.cli", ".local/share/uv/credentials", ".config/github-copilot", ".config/openstack",
-		".config/.wrangler/config", ".wrangler/config", ".subversion/auth",
+		".config/.wrangler/config", ".wrangler/config", ".subversion/auth", ".config/hatch", ".config/turborepo", ".turbo", ".gradle/init.d",
+		".cache/git/credential", ".git-credential-cache",
+		// Sessions and passwords of browsers.
+		".mozilla", ".thunderbird", ".config/mozilla", ".config/google-chrome", ".config/google-chrome-beta", ".config/google-chrome-unstable",
+		".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera", ".librewolf", ".zen",
+		".var/app/org.mozilla.firefox", ".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium", ".var/app/com.brave.Browser",
+		".var/app/com.microsoft.Edge", "snap/firefox", "snap/chromium", "snap/brave", ".cache/mozilla", ".cache/google-chrome", ".cache/chromium",
+		"Library/Application Support/Firefox", "Library/Application Support/Google/Chrome", "Library/Application Support/Chromium",
+		"Library/Application Support/BraveSoftware", "Library/Application Support/Microsoft Edge", "Library/Application Support/Arc",
+		"Library/Safari", "Library/Cookies", "Library/Keychains",
 	}
 }
 
@@ -31,7 +40,14 @@ func secretFiles() []string {
 		".terraformrc", ".sbt/.credentials", ".ivy2/.credentials", ".hex/hex.config", ".pub-cache/credentials.json",
 		".config/dart/pub-credentials.json", ".config/helm/registry/config.json", ".rclone.conf",
 		".config/configstore/firebase-tools.json", ".cache/huggingface/token", ".huggingface/token", ".sentryclirc", ".databrickscfg",
-		".my.cnf", ".mylogin.cnf", ".dbt/profiles.yml", ".snowsql/config", ".circleci/cli.yml", ".dockercfg", ".snowflake/config.toml", ".snowflake/connections.toml",
+		".gitconfig", ".config/git/config", ".cargo/config.toml", ".cargo/config", ".config/uv/uv.toml", ".yarnrc", ".condarc", ".gemrc",
+		".curlrc", ".config/curlrc", ".wgetrc", ".gradle/init.gradle", ".gradle/init.gradle.kts", ".env", ".erlang.cookie",
+		".config/erlang/.erlang.cookie", ".my.cnf", ".mylogin.cnf", ".dbt/profiles.yml", ".snowsql/config", ".circleci/cli.yml", ".dockercfg", ".snowflake/config.toml", ".snowflake/connections.toml",
+		// People paste credentials into what they type.
+		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".sh_history", ".ash_history", ".history", ".local/share/fish/fish_history",
+		".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".mariadb_history", ".sqlite_history", ".rediscli_history",
+		".irb_history", ".local/share/irb/history", ".pry_history", ".lesshst", ".local/state/lesshst", ".ts_node_repl_history", ".dbshell",
+		".mongodb/mongosh/mongosh_repl_history", ".config/nushell/history.txt", ".julia/logs/repl_history.jl", ".scala_history", ".php_history",
 	}
 }
 
@@ -47,12 +63,15 @@ func logins() []string {
 // elsewhere, and what is one there; empty: all that is.
 func secretVars() map[string][]string {
 	return map[string][]string{
-		"XDG_CONFIG_HOME": configSecrets(), "GRADLE_USER_HOME": {"gradle.properties"}, "PIP_CONFIG_FILE": {""}, "RCLONE_CONFIG": {""},
+		"XDG_CONFIG_HOME": configSecrets(), "GRADLE_USER_HOME": {"gradle.properties", "init.d", "init.gradle", "init.gradle.kts"}, "PIP_CONFIG_FILE": {""}, "RCLONE_CONFIG": {""},
 		"BUNDLE_USER_CONFIG": {""}, "BUNDLE_USER_HOME": {"config"}, "COMPOSER_HOME": {"auth.json"}, "TF_CLI_CONFIG_FILE": {""},
 		"AZURE_CONFIG_DIR": {""}, "CLOUDSDK_CONFIG": {""}, "PGPASSFILE": {""}, "HF_HOME": {"token"}, "HEX_HOME": {"hex.config"},
 		"PUB_CACHE":  {"credentials.json"},
-		"CARGO_HOME": {"credentials", "credentials.toml"}, "DOCKER_CONFIG": {"config.json"}, "CODEX_HOME": {"auth.json"},
+		"CARGO_HOME": {"credentials", "credentials.toml", "config.toml", "config"}, "DOCKER_CONFIG": {"config.json"}, "CODEX_HOME": {"auth.json"},
 		"XDG_DATA_HOME": {"keyrings", "opencode/auth.json"}, "GNUPGHOME": {""}, "GH_CONFIG_DIR": {""}, "CLAUDE_CONFIG_DIR": {""},
+		"UV_CONFIG_FILE": {""}, "CONDARC": {""}, "WGETRC": {""}, "CURL_HOME": {".curlrc"}, "HATCH_CONFIG": {""},
+		"HISTFILE": {""}, "PYTHON_HISTORY": {""}, "NODE_REPL_HISTORY": {""}, "PSQL_HISTORY": {""}, "MYSQL_HISTFILE": {""},
+		"SQLITE_HISTORY": {""}, "REDISCLI_HISTFILE": {""}, "LESSHISTFILE": {""},
 		"AWS_SHARED_CREDENTIALS_FILE": {""}, "KUBECONFIG": {""}, "NETRC": {""}, "NPM_CONFIG_USERCONFIG": {""}, "npm_config_userconfig": {""},
 	}
 }
@@ -67,18 +86,17 @@ func configSecrets() (all []string) {
 	return all
 }
 
-// plain are the files below [Place.Plain] by the paths where agents see them:
-// hidden ones, in a folder that they see.
+// plain are the files below [Place.Plain] by the paths where agents see them, without
+// those that the user hides.
 func (c *composing) plain() map[string]string {
 	all := map[string]string{}
 	if c.Plain == "" || c.Home == "" {
 		return all
 	}
-	for _, name := range c.PlainFiles {
-		at := filepath.Join(c.Home, name)
+	for _, at := range c.PlainFiles {
 		given := func(path string) bool { to, ok := real(expand(path, c.Home)); return ok && covers(to, at) }
 		if to, ok := real(at); ok && to == at && !slices.ContainsFunc(c.Hide, given) {
-			all[at] = filepath.Join(c.Plain, name)
+			all[at] = filepath.Join(c.Plain, at)
 		}
 	}
 	return all
@@ -101,10 +119,15 @@ func (c *composing) secrets() []string {
 	for name, files := range secretVars() {
 		for _, dir := range filepath.SplitList(c.Getenv(name)) {
 			for _, file := range files {
-				if path := filepath.Join(dir, file); filepath.IsAbs(dir) && exists(path) && !c.opened(path) && !c.ours(path) {
+				if path := filepath.Join(dir, file); filepath.IsAbs(dir) && exists(path) && !isDevice(path) && !c.opened(path) && !c.ours(path) {
 					all = append(all, path)
 				}
 			}
+		}
+	}
+	for _, path := range c.Secret {
+		if exists(path) && !c.ours(path) {
+			all = append(all, path)
 		}
 	}
 	slices.Sort(all)

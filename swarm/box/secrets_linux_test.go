@@ -1,6 +1,7 @@
 package box
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +52,8 @@ func TestSecrets(t *testing.T) {
 		paths = append(paths, path)
 	}
 	// The table is what it was made for.
-	for _, name := range []string{".netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".m2/settings-security.xml", ".config/pip/pip.conf", ".composer/auth.json", ".kube/file", ".claude/file", ".codex/auth.json", ".dockercfg", ".config/github-copilot/file", ".config/openstack/file", ".subversion/auth/file"} {
+	for _, name := range []string{".netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".m2/settings-security.xml", ".config/pip/pip.conf", ".composer/auth.json", ".kube/file", ".claude/file", ".codex/auth.json", ".dockercfg", ".config/github-copilot/file", ".config/openstack/file", ".subversion/auth/file",
+		".gitconfig", ".cargo/config.toml", ".mozilla/file", ".config/chromium/file", ".bash_history", ".env", ".erlang.cookie", ".my.cnf", ".pgpass", ".gradle/init.d/file"} {
 		if !slices.Contains(known(), name) {
 			t.Errorf("%s is no known secret", name)
 		}
@@ -93,19 +95,21 @@ func TestSecretVariables(t *testing.T) {
 	// In HOME: an agent sees no other files of /tmp and /var/tmp.
 	else1, else2 := filepath.Join(g.Home, "else1"), filepath.Join(g.Home, "else2")
 	for _, path := range []string{
-		else1 + "/git/credentials", else1 + "/git/config", else1 + "/gh/hosts", else1 + "/kube", else2 + "/kube", g.Repo + "/.npmrc", g.Repo + "/netrc",
+		else1 + "/git/credentials", else1 + "/git/config", else1 + "/git/ignore", else1 + "/gh/hosts", else1 + "/kube", else2 + "/kube", g.Repo + "/.npmrc", g.Repo + "/netrc",
 	} {
 		write(t, path, secret)
 	}
 	for name, value := range map[string]string{
 		"XDG_CONFIG_HOME": else1, "KUBECONFIG": else1 + "/kube:" + else2 + "/kube", "NPM_CONFIG_USERCONFIG": g.Repo + "/.npmrc", "NETRC": "netrc", "GNUPGHOME": g.Home,
+		"HISTFILE": os.DevNull,
 	} {
 		g.Env[name] = value
 	}
 	masks := masked(compose(t, Full, g.place()))
 	for path, want := range map[string]bool{
-		else1 + "/git/credentials": true, else1 + "/git/config": false, else1 + "/gh/hosts": true, else1 + "/kube": true, else2 + "/kube": true,
+		else1 + "/git/credentials": true, else1 + "/git/config": true, else1 + "/git/ignore": false, else1 + "/gh/hosts": true, else1 + "/kube": true, else2 + "/kube": true,
 		g.Repo + "/.npmrc": false, g.Repo + "/netrc": false, g.Home + "/.bashrc": false,
+		os.DevNull: false,
 	} {
 		if hides(masks, path) != want {
 			t.Errorf("%s is hidden: %t, want %t: %q", path, !want, want, masks)
@@ -161,25 +165,50 @@ func TestDevicesKeepTheirModes(t *testing.T) {
 	}
 }
 
-// TestPlain: agents read a copy in the place of a hidden file, also in a folder that
-// they write to, and cannot change it. One that the user hides stays hidden.
+// TestPlain: agents read a copy in the place of a hidden file, and change none but
+// their own. One that the user hides stays hidden.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
 		g := newGround(t, outside(t))
 		plain := filepath.Join(g.Private, "plain")
-		names := []string{".npmrc", ".m2/settings.xml", ".pip/pip.conf"}
-		for _, name := range names {
-			write(t, filepath.Join(g.Home, name), secret)
-			write(t, filepath.Join(plain, name), name)
+		var files []string
+		link := filepath.Join(g.Home, ".config/git/config")
+		mkdir(t, filepath.Dir(link))
+		if err := os.Symlink(filepath.Join(g.Home, "dotfiles/git"), link); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{".npmrc", ".m2/settings.xml", ".pip/pip.conf", "dotfiles/git", ".gitconfig", ".extra/work"} {
+			path := filepath.Join(g.Home, name)
+			write(t, path, secret)
+			write(t, filepath.Join(plain, path), "plain "+name)
+			files = append(files, path)
 		}
 		p := g.on(rung)
-		p.Plain, p.PlainFiles, p.Hide = plain, names, append(p.Hide, "~/.pip")
+		p.Plain, p.PlainFiles, p.Hide = plain, files, append(p.Hide, "~/.pip")
+		p.Secret = []string{filepath.Join(g.Home, ".extra/work"), filepath.Join(g.Home, ".missing")}
 		given := filepath.Join(g.Home, ".m2")
 		p.Pieces = append(p.Pieces, Piece{At: given, From: given, Write: true})
-		out := sh(t, compose(t, rung, p), `cd "$1"; for f in .npmrc .m2/settings.xml .pip/pip.conf; do cat $f 2>&-; echo; (echo x > $f; rm -f $f) 2>&-; done; cat .npmrc .m2/settings.xml`, g.Home)
-		if want := ".npmrc\n.m2/settings.xml\n\n.npmrc.m2/settings.xml"; out != want {
+		w := compose(t, rung, p)
+		out := sh(t, w, `cd "$1"; for f in .npmrc .m2/settings.xml .pip/pip.conf .config/git/config .gitconfig .extra/work; do cat $f 2>&-; echo; done`, g.Home)
+		if want := "plain .npmrc\nplain .m2/settings.xml\n\nplain dotfiles/git\nplain .gitconfig\nplain .extra/work\n"; out != want {
 			t.Errorf("%v: the agent reads %q, want %q", rung, out, want)
+		}
+		change := `cd "$1"; echo own > .n; mv .n .npmrc; rm -rf .extra .gitconfig; mkdir .extra; echo x > .m2/settings.xml; rm -f .m2/settings.xml; mv dotfiles d; for f in $(find . -type f); do cat $f; done; cat .npmrc .m2/settings.xml`
+		out = sh(t, w, "("+change+") 2>&-", g.Home)
+		if strings.Contains(out, secret) || !strings.HasSuffix(out, "plain .m2/settings.xml") || rung.Overlay() != strings.HasSuffix(out, "own\nplain .m2/settings.xml") {
+			t.Errorf("%v: the agent finds %q", rung, out)
+		}
+		// The next step of the attempt finds what the agent left.
+		if out := sh(t, compose(t, rung, p), "cd \"$1\"; cat .npmrc .gitconfig .extra/work 2>&-; true", g.Home); strings.Contains(out, secret) || rung.Overlay() && out != "own\nplain .extra/work" {
+			t.Errorf("%v: the next one reads %q", rung, out)
+		}
+		for _, path := range files {
+			for at, want := range map[string]string{path: secret, filepath.Join(plain, path): "plain"} {
+				if text, err := os.ReadFile(at); err != nil || !strings.HasPrefix(string(text), want) {
+					t.Errorf("%v: %s is %q, %v", rung, at, text, err)
+				}
+			}
 		}
 	}
 }

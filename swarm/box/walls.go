@@ -62,11 +62,14 @@ type Place struct {
 	// of that command to HOME, to caches and to /tmp are seen, and it never
 	// changes again. It needs overlays. Empty or missing: none.
 	Setup string
-	// Plain is a folder with PlainFiles, by their paths in HOME. Where something can
-	// be mounted agents see them, and cannot write to them, instead of hidden files
-	// of the same paths. Empty: there are none.
+	// Plain is a folder with PlainFiles, by their absolute paths. Where something can
+	// be mounted agents see them instead of hidden files of the same paths. They write
+	// to copies of their own where writes to HOME are private, and to none elsewhere.
+	// Empty: there are none.
 	Plain      string
 	PlainFiles []string
+	// Secret are more files that may hold credentials, which are hidden as known ones.
+	Secret []string
 	// Hide and Write are paths that agents see nothing of, and folders that
 	// they write to and all see. They may begin with "~/".
 	Hide  []string

@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/privatehome"
 	"agentswarm/swarm/proc"
 	"agentswarm/worktree/git"
 )
@@ -92,9 +95,17 @@ func (r *Runner) walls(around Sandbox, q git.ConfineRequest) (json.RawMessage, e
 	for _, dir := range q.Write {
 		pieces = append(pieces, box.Piece{At: dir, From: dir, Write: true})
 	}
+	plain := ""
+	if around.Rung.Namespaces() {
+		plain = filepath.Join(q.Private, "plain")
+		if err := privatehome.WritePlain(r.Getenv("HOME"), r.Getenv, plain); err != nil {
+			return nil, err
+		}
+	}
 	w, err := box.Compose(around.Rung, false, box.Place{
 		Pieces: pieces, State: r.State, Home: r.Getenv("HOME"),
 		Private: q.Private, Sockets: control.Folders(r.Getenv), Getenv: r.Getenv,
+		Plain: plain, PlainFiles: privatehome.PlainFiles(plain), Secret: privatehome.GitIncludes(r.Getenv("HOME"), r.Getenv),
 		Hide: r.Hide, Write: r.Write, View: box.ViewIn(around.Why),
 		Programs: slices.Concat(filepath.SplitList(r.Getenv("PATH")), q.Programs),
 	})
@@ -120,5 +131,14 @@ func (r *Runner) environ(around Sandbox, q git.ConfineRequest) ([]string, error)
 			env = append(env, kv)
 		}
 	}
-	return env, err
+	global := func(kv string) bool { return strings.HasPrefix(kv, "GIT_CONFIG_GLOBAL=") }
+	if err != nil || around.Rung != box.Landlock || slices.ContainsFunc(env, global) {
+		return env, err
+	}
+	// HOME is the user's: git would stop at a hidden configuration.
+	config := filepath.Join(at.Tmp, "gitconfig")
+	if err := os.WriteFile(config, privatehome.FlatGit(r.Getenv("HOME"), r.Getenv), 0o600); err != nil {
+		return nil, fmt.Errorf("copy the configuration of git without credentials: %w", err)
+	}
+	return append(env, "GIT_CONFIG_GLOBAL="+config), nil
 }

@@ -115,13 +115,7 @@ func Folders(getenv func(string) string) []string {
 
 // foldersOf are where the owner of a run may have made its socket.
 func foldersOf(run *store.Run, getenv func(string) string) []string {
-	all := candidates(run.State(), getenv)
-	for _, dir := range Folders(getenv) {
-		if !slices.Contains(all, dir) {
-			all = append(all, dir)
-		}
-	}
-	return all
+	return FoldersFor(run.State(), getenv)
 }
 
 // Folder is where the sockets of a run are that this process owns.

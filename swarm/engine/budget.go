@@ -275,7 +275,9 @@ func lostWork(d Deps, c Config, a *store.Agent, work *task.Work) {
 	told.Exit.StdoutBytes = info.Size()
 	// Usage that cannot be read counts as not spent.
 	_ = agent.Reread(adapter, spec, file, &told)
-	keptSession(d.Kinds[spec.Kind], d.Run.Attempt(a.ID, a.Attempt), &told)
+	dir := d.Run.Attempt(a.ID, a.Attempt)
+	keptSession(d.Kinds[spec.Kind], dir, &told)
+	addRecorded(d.Kinds[spec.Kind], spec, dir, &told)
 	if a.SpentBy < a.Attempt { // else it has been added already
 		work.Usage.Add(told.Usage)
 	}

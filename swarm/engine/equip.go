@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -193,6 +194,19 @@ func keptSession(kind agent.Kind, dir string, o *agent.Outcome) {
 	if _, gone := os.Lstat(filepath.Join(dir, sessionName)); gone != nil && len(kind.Sessions) > 0 {
 		o.Session = ""
 	}
+}
+
+// addRecorded adds the usage that an agent did not report to its outcome, where its
+// kind writes it to the conversation, which was kept in dir by then. Usage that
+// cannot be read counts as not spent. Nil: there was none to add.
+func addRecorded(kind agent.Kind, spec *agent.Spec, dir string, o *agent.Outcome) *event.Spent {
+	root, err := os.OpenRoot(filepath.Join(dir, sessionName))
+	if err != nil {
+		return nil // no conversation was kept
+	}
+	defer root.Close()
+	spent, _ := agent.Recorded(kind.Adapter, spec, root.FS(), o)
+	return spent
 }
 
 // maxSession bounds what is kept of a conversation, in bytes.

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"agentswarm/swarm/agent"
@@ -92,4 +95,71 @@ const (
 
 func endedAt(id task.ID) *event.Ended {
 	return &event.Ended{Agent: id, Attempt: 1, Stdout: int64(len(counted))}
+}
+
+// recorder is a kind whose agents report their usage only at their end, and keep
+// it in their conversation.
+type recorder struct{ speaker }
+
+func (recorder) Recorded(state fs.FS, session string) (task.Usage, string, error) {
+	text, err := fs.ReadFile(state, "talk/"+session)
+	n, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return task.Usage{Output: n}, "m", err
+}
+
+// TestRecordedUsage holds that the tokens of an agent count which ended before it
+// could report them: its owner died, its end was not judged, or it was killed. What
+// its parent had used does not count again.
+func TestRecordedUsage(t *testing.T) {
+	t.Parallel()
+	parent := &task.Completed{Answer: "ok", Work: task.Work{
+		Attempts: 1, Session: "s", Conversation: task.Usage{Output: 10}, Usage: task.Usage{Output: 10},
+	}}
+	begun := `{"type":"session","id":"s2","model":"m"}` + "\n"
+	for _, test := range []struct {
+		name, said, folder string
+		events             []event.Event
+		want               int64
+	}{
+		{"its owner died", begun, "box/state", nil, 5},
+		{"its end is on record", begun, "session", []event.Event{
+			&event.Ended{Agent: "a2", Attempt: 1, Code: -1, Signal: "killed", Stdout: int64(len(begun))},
+		}, 5},
+		{"it had reported", begun + `{"type":"usage","output":7}` + "\n", "box/state", nil, 7},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.talkers()
+			r.deps.Kinds["talker"] = agent.Kind{Name: "talker", Adapter: recorder{}, Sessions: []string{"talk"}}
+			fork := talks("two")
+			fork.Input = &task.ForkAgentInput{Parent: "a1", Prompt: "two"}
+			r.append(called("a1", talks("one")), called("a2", fork),
+				&event.Settled{Agent: "a1", Attempt: 1, Result: parent}, r.leasedAt("a2", 1),
+				&event.Started{Agent: "a2", Attempt: 1, Step: "agent", Pid: 1 << 29, Start: 1})
+			dir := r.deps.Run.Attempt("a2", 1)
+			talk := filepath.Join(dir, filepath.FromSlash(test.folder), "talk")
+			if err := os.MkdirAll(talk, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range map[string]string{filepath.Join(talk, "s2"): "15", filepath.Join(dir, "stdout"): test.said} {
+				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.append(test.events...)
+			died(t, r)
+			is(t, "usage", r.view().Agent("a2").Result().Done().Usage.Output, test.want)
+		})
+	}
+	t.Run("it was killed", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		call := r.speaks(`1) echo 4 > "$STATE/talk/s1"; kill -9 $$;;`)
+		r.config.Retries = 0
+		kind := r.deps.Kinds["talker"]
+		kind.Adapter = recorder{}
+		r.deps.Kinds["talker"] = kind
+		is(t, "usage", r.play(call)["a1"].Result.Done().Usage.Output, int64(4))
+	})
 }

@@ -133,6 +133,7 @@ func judgeAgain(d Deps, c Config, a *store.Agent, changed bool) task.Result {
 		return lost("swarm ended before its answer was read")
 	}
 	keptSession(d.Kinds[v.spec.Kind], v.dir, v.outcome)
+	addRecorded(d.Kinds[v.spec.Kind], v.spec, v.dir, v.outcome)
 	if a.SpentBy < a.Attempt { // else it has been added already
 		v.work.Usage.Add(v.outcome.Usage)
 	}

@@ -56,10 +56,13 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	t.closeLane(outcome)
 	t.ranWell(outcome)
 	t.work.Ended = e.deps.Now()
-	t.work.Usage.Add(outcome.Usage)
 	kind := e.deps.Kinds[t.spec.Kind]
 	keepSession(e.deps, t.id, kind, t.dir)
 	keptSession(kind, t.dir, outcome)
+	if spent := addRecorded(kind, t.spec, t.dir, outcome); spent != nil {
+		t.observe(spent)
+	}
+	t.work.Usage.Add(outcome.Usage)
 	if outcome.Exit.Reason == proc.StartFailed {
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
 		return nil, t.notStarted(ctx, err)

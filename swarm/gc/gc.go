@@ -20,6 +20,7 @@ import (
 	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/control"
 	"agentswarm/swarm/copies"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/store"
@@ -38,6 +39,8 @@ type Request struct {
 	Now       time.Time        // required
 	// DryRun only reports, and removes nothing.
 	DryRun bool
+	// Sockets are folders where runs of this user, also of other states, make sockets.
+	Sockets []string
 	// Space measures the disk of a folder. Required.
 	Space func(dir string) (diskwatch.Space, error)
 	// Copies ends copies that a crash left. Required.
@@ -88,7 +91,7 @@ func Collect(ctx context.Context, r Request) (*Report, error) {
 	c := &collector{Request: r, report: &Report{Removed: []Removed{}, Moved: []Moved{}, Kept: []Kept{}}}
 	var failed error
 	for _, step := range []func(context.Context) error{
-		c.verifications, c.runs, c.copies, c.old, c.lost, c.workspaces, c.moduleRefs, c.trashedRuns, c.packs, c.unmade, c.probes, c.transactions, c.scratches, c.marks, c.pool, c.bases, c.binaries,
+		c.verifications, c.runs, c.copies, c.old, c.lost, c.workspaces, c.moduleRefs, c.trashedRuns, c.packs, c.unmade, c.probes, c.transactions, c.scratches, c.sockets, c.marks, c.pool, c.bases, c.binaries,
 	} {
 		failed = errors.Join(failed, step(ctx))
 		if ctx.Err() != nil {
@@ -165,6 +168,16 @@ func (c *collector) workspaces(ctx context.Context) error {
 		c.kept(s.Path, "it has the only copy of "+strings.Join(s.Large, ", "))
 	}
 	return err
+}
+
+// sockets removes those of runs that died and are not resumed, such as of states that
+// are gone. The runs of this state have been put in order. They hold nothing, and are
+// not reported.
+func (c *collector) sockets(context.Context) error {
+	if c.DryRun {
+		return nil
+	}
+	return control.Sweep(c.Sockets, c.Now)
 }
 
 // scratches removes the HOME and TMPDIR of agents that a crash left.

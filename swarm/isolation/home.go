@@ -71,7 +71,7 @@ func (e *Executor) withHome(own ownHome) (ownHome, error) {
 	if fspath.Exists(own.plain) { // of an earlier step, which may still run
 		return own, nil
 	}
-	return own, privatehome.WritePlain(fspath.Real(home), own.plain)
+	return own, privatehome.WritePlain(home, e.Project.Getenv, own.plain)
 }
 
 // SetupLayers and checkLayers are folders in an attempt's private folder where overlays can be
@@ -146,6 +146,9 @@ func (e *Executor) fencedHome(r engine.WallsRequest) (own ownHome, err error) {
 		return own, err
 	}
 	own.in(template, home, tmp)
+	if path := e.Project.Getenv("PATH"); path != "" {
+		own.env = append(own.env, "PATH="+template.Path(home, path))
+	}
 	switch {
 	case !fspath.Exists(home):
 		return own, template.Build(home, e.given(r.Write))

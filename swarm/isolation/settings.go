@@ -8,6 +8,7 @@ import (
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/privatehome"
 	"agentswarm/swarm/project"
 	"agentswarm/swarm/refusal"
 	"agentswarm/worktree"
@@ -91,7 +92,9 @@ func Surroundings(p *project.Project) config.Surroundings {
 	home := p.Getenv("HOME")
 	return config.Surroundings{
 		Home: home, Repo: []string{p.Root(), p.Repo.CommonDir}, State: p.StateRoot,
-		Closed: box.Hidden(box.Place{Home: home, Sockets: control.Folders(p.Getenv), Getenv: p.Getenv}),
+		Closed: box.Hidden(box.Place{
+			Home: home, Sockets: control.Folders(p.Getenv), Getenv: p.Getenv, Secret: privatehome.GitIncludes(home, p.Getenv),
+		}),
 	}
 }
 

@@ -30,7 +30,8 @@ func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
 		Pieces: append(e.pieces(r), e.piecesOf(own, r)...), State: filepath.Dir(e.Project.State.Dir), Home: e.Project.Getenv("HOME"),
 		Private: own.private, Warm: e.Warm, Setup: own.setup, Sockets: control.Folders(e.Project.Getenv), Getenv: e.Project.Getenv,
 		Plain: own.plain, PlainFiles: privatehome.PlainFiles(own.plain),
-		Hide: slices.Concat(e.Settings.Hide, own.hide), Write: slices.Concat(e.Settings.Write, own.write), View: box.ViewIn(e.Why),
+		Secret: privatehome.GitIncludes(e.Project.Getenv("HOME"), e.Project.Getenv),
+		Hide:   slices.Concat(e.Settings.Hide, own.hide), Write: slices.Concat(e.Settings.Write, own.write), View: box.ViewIn(e.Why),
 		Closed:   []string{e.Project.Root(), e.Project.Repo.CommonDir, control.Folder(e.Run, e.Project.Getenv)},
 		Programs: slices.Concat(filepath.SplitList(e.Project.Getenv("PATH")), r.Programs, e.Project.Repo.Borrowed()),
 	})

@@ -45,8 +45,12 @@ func (t *Template) cargoEntries() (all []entry) {
 	if !filepath.IsAbs(users) || t.hidden.covers(users) {
 		return nil
 	}
+	forms := plainPlaces(t.given, t.getenv)
 	for _, name := range []string{"config.toml", "config", "env"} {
-		if t.hidden.covers(filepath.Join(users, name)) {
+		if at := filepath.Join(users, name); t.hidden.covers(at) {
+			if text, ok := plainOf(forms, t.unseen, at); ok {
+				all = append(all, entry{path: name, kind: written, text: text})
+			}
 			continue
 		}
 		if text, info, err := readWithin(users, name, maxFile); err == nil {

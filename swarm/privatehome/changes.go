@@ -33,7 +33,10 @@ func (t *Template) look() shown {
 	if t.home == "" {
 		return shown{}
 	}
-	s := &scan{home: t.home, hidden: t.hidden, unseen: t.unseen, live: t.live, moved: t.movedFolders()}
+	s := &scan{
+		home: t.home, hidden: t.hidden, unseen: t.unseen, live: t.live, moved: t.movedFolders(),
+		files: t.movedFiles(), forms: plainPlaces(t.given, t.getenv),
+	}
 	s.walk()
 	return shown{entries: s.entries, cargo: t.cargoEntries(), goEnv: t.readGoEnv()}
 }

@@ -2,6 +2,7 @@ package privatehome
 
 import (
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ func Variables() []string {
 		"CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME", "GRADLE_RO_DEP_CACHE",
 		"MAVEN_OPTS", "MAVEN_ARGS", "SBT_OPTS", "JAVA_TOOL_OPTIONS",
 		"UV_TOOL_DIR", "UV_PYTHON_INSTALL_DIR", "PIPX_HOME", "XDG_BIN_HOME", "UV_TOOL_BIN_DIR", "PIPX_BIN_DIR",
+		"PIP_CONFIG_FILE", "UV_CONFIG_FILE", "CONDARC", "WGETRC", "BUNDLE_USER_CONFIG",
 	}
 }
 
@@ -102,8 +104,27 @@ func (t *Template) toolEnviron(home string) (env []string) {
 	for _, variable := range binFolders() {
 		set(variable, ".local/bin")
 	}
+	for variable, usual := range configFiles() {
+		at := t.getenv(variable)
+		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && filepath.IsAbs(at) { // not /dev/null
+			env = append(env, variable+"="+t.moved(home, at, usual))
+		}
+	}
 	slices.Sort(env)
 	return env
+}
+
+// Path is a PATH that finds programs of the private HOME at home before those of the
+// user's HOME. The folders of the latter stay: not all of its links are shown.
+func (t *Template) Path(home, list string) string {
+	var all []string
+	for _, dir := range filepath.SplitList(list) {
+		if from := homeOf(dir, []string{t.given, t.home}); from != "" {
+			all = append(all, home+strings.TrimPrefix(dir, from))
+		}
+		all = append(all, dir)
+	}
+	return strings.Join(all, string(filepath.ListSeparator))
 }
 
 // jvmEnviron leads Maven and sbt to a private HOME. The JVM takes HOME from the

@@ -1,7 +1,6 @@
 package privatehome
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,52 +12,130 @@ import (
 )
 
 // plainForms are files of HOME that may hold credentials, and that tools need for
-// mirrors and proxies. Each has a function that keeps what is no credential.
+// mirrors, proxies and habits. Each has a function that keeps what is no credential.
 func plainForms() map[string]func([]byte) []byte {
-	return map[string]func([]byte) []byte{
-		".npmrc": plainNpmrc, ".config/pnpm/rc": plainNpmrc, ".yarnrc.yml": plainYarn,
+	all := map[string]func([]byte) []byte{
+		".npmrc": plainNpmrc, ".config/pnpm/rc": plainNpmrc, ".yarnrc.yml": plainYarn, ".yarnrc": plainYarnrc,
 		".m2/settings.xml": plainMaven, ".gradle/gradle.properties": plainGradle,
 		".config/pip/pip.conf": plainPip, ".pip/pip.conf": plainPip, ".bundle/config": plainBundle,
 		".nuget/NuGet/NuGet.Config": plainNuGet, ".config/NuGet/NuGet.Config": plainNuGet,
+		".gitconfig": plainGit, ".config/git/config": plainGit, ".cargo/config.toml": plainCargo, ".cargo/config": plainCargo,
+		".config/uv/uv.toml": plainUv, ".condarc": plainConda, ".gemrc": plainGem,
+		".curlrc": plainCurl, ".config/curlrc": plainCurl, ".wgetrc": plainWget,
 	}
+	for _, name := range histories() {
+		all[name] = func([]byte) []byte { return nil }
+	}
+	return all
 }
 
-// WritePlain writes, below a new folder, the files of a HOME that may hold
-// credentials without these. Others of them, and links, are left out.
-func WritePlain(home, dir string) error {
-	for name, form := range plainForms() {
-		text, info, err := readWithin(home, name, maxFile+1)
-		if err != nil || len(text) > maxFile {
-			continue // It may be anything, or is not there.
-		}
-		at := filepath.Join(dir, name)
-		err = os.MkdirAll(filepath.Dir(at), 0o700)
-		if err == nil {
-			err = errors.Join(os.WriteFile(at, form(text), 0o600), os.Chtimes(at, info.ModTime(), info.ModTime()))
-		}
-		if err != nil {
-			return fmt.Errorf("copy %s without credentials: %w", filepath.Join(home, name), err)
-		}
-	}
-	return nil
+// histories are files to which shells and other programs add the lines that their
+// user types. Agents get empty ones, which they can write to.
+func histories() []string {
+	return words(`.bash_history .zsh_history .zhistory .histfile .sh_history .ash_history .history .local/share/fish/fish_history
+		.python_history .node_repl_history .psql_history .mysql_history .mariadb_history .sqlite_history .rediscli_history
+		.irb_history .local/share/irb/history .pry_history .lesshst .local/state/lesshst .ts_node_repl_history .dbshell
+		.mongodb/mongosh/mongosh_repl_history .config/nushell/history.txt .julia/logs/repl_history.jl .scala_history .php_history`)
 }
 
-// PlainFiles lists the files that WritePlain wrote, relative to its folder. None are
-// there without a folder.
-func PlainFiles(dir string) (all []string) {
-	if dir == "" {
-		return nil
+// plainVariables are variables that name such a file, or the folder that a file of
+// plainForms lies in, with the path in HOME without them.
+func plainVariables() map[string][]struct{ file, usual string } {
+	type named = struct{ file, usual string }
+	all := map[string][]named{
+		"GRADLE_USER_HOME": {{"gradle.properties", ".gradle/gradle.properties"}}, "PIP_CONFIG_FILE": {{"", ".pip/pip.conf"}},
+		"CARGO_HOME":            {{"config.toml", ".cargo/config.toml"}, {"config", ".cargo/config"}},
+		"NPM_CONFIG_USERCONFIG": {{"", ".npmrc"}}, "npm_config_userconfig": {{"", ".npmrc"}}, "UV_CONFIG_FILE": {{"", ".config/uv/uv.toml"}},
+		"BUNDLE_USER_CONFIG": {{"", ".bundle/config"}}, "BUNDLE_USER_HOME": {{"config", ".bundle/config"}},
+		"CONDARC": {{"", ".condarc"}}, "WGETRC": {{"", ".wgetrc"}}, "CURL_HOME": {{".curlrc", ".curlrc"}},
 	}
-	for _, name := range PlainNames() {
-		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.Mode().Type() == fs.FileMode(0) {
-			all = append(all, name)
+	for name := range plainForms() {
+		if rel, ok := strings.CutPrefix(name, ".config/"); ok {
+			all["XDG_CONFIG_HOME"] = append(all["XDG_CONFIG_HOME"], named{rel, name})
 		}
 	}
 	return all
 }
 
+// plainPlaces are the plain forms by the absolute paths where the user may have such
+// files. Those below HOME are there by its path without links, too.
+func plainPlaces(home string, getenv func(string) string) map[string]func([]byte) []byte {
+	if !filepath.IsAbs(home) {
+		return nil
+	}
+	all, forms, homes := map[string]func([]byte) []byte{}, plainForms(), homesOf(home)
+	add := func(path string, form func([]byte) []byte) {
+		all[path] = form
+		if from := homeOf(path, homes); from != "" {
+			all[homes[len(homes)-1]+strings.TrimPrefix(path, from)] = form
+		}
+	}
+	for variable, files := range plainVariables() {
+		for _, f := range files {
+			if at := getenv(variable); filepath.IsAbs(at) {
+				add(filepath.Join(at, f.file), forms[f.usual])
+			}
+		}
+	}
+	for name, form := range forms {
+		add(filepath.Join(home, name), form)
+	}
+	for _, path := range append(gitConfigs(home, getenv), GitIncludes(home, getenv)...) {
+		add(path, plainGitOf(homes))
+	}
+	return all
+}
+
+// WritePlain writes, below a new folder, the user's files that may hold credentials
+// without these. Each has its absolute path there, without links.
+func WritePlain(home string, getenv func(string) string, dir string) error {
+	for path, form := range plainPlaces(home, getenv) {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue
+		}
+		text, info, err := readLinked(real, maxFile+1)
+		if err != nil || len(text) > maxFile {
+			continue // It may be anything, or is not there.
+		}
+		at := filepath.Join(dir, real)
+		err = os.MkdirAll(filepath.Dir(at), 0o700)
+		if err == nil {
+			err = errors.Join(os.WriteFile(at, form(text), 0o600), os.Chtimes(at, info.ModTime(), info.ModTime()))
+		}
+		if err != nil {
+			return fmt.Errorf("copy %s without credentials: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// PlainFiles lists the user's files that WritePlain wrote to a folder, by their
+// absolute paths. None are there without a folder.
+func PlainFiles(dir string) (all []string) {
+	if dir == "" {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			all = append(all, strings.TrimPrefix(path, filepath.Clean(dir)))
+		}
+		return nil
+	})
+	return all
+}
+
 // PlainNames are the files of a HOME that WritePlain copies, in order.
 func PlainNames() []string { return slices.Sorted(maps.Keys(plainForms())) }
+
+// readLinked reads a regular file, also through links.
+func readLinked(path string, limit int64) ([]byte, fs.FileInfo, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return readWithin(filepath.Dir(real), filepath.Base(real), limit)
+}
 
 // wordsOfSecrets are in names of settings, and of options in values, that hold a
 // credential.
@@ -78,135 +155,4 @@ func unquoted(value string) string {
 		return value[1 : n-1]
 	}
 	return value
-}
-
-// plainGradle keeps settings of Gradle, of its usual plugins, and of proxies.
-// (docs.gradle.org/current/userguide/build_environment.html)
-func plainGradle(text []byte) []byte {
-	var kept bytes.Buffer
-	continued := false
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, "\r\n")
-		inside := continued
-		continued = strings.HasSuffix(line, `\`)
-		i := strings.IndexAny(line, "=:")
-		if inside || continued || i < 0 {
-			continue
-		}
-		key, value := strings.TrimSpace(line[:i]), strings.TrimSpace(line[i+1:])
-		if gradleKey(key) && !namesSecret(key) && !namesSecret(value) && plainValue(value) {
-			kept.WriteString(key + "=" + value + "\n")
-		}
-	}
-	return kept.Bytes()
-}
-
-func gradleKey(key string) bool {
-	if strings.ContainsAny(key, " \t#!") || !plainValue(key) {
-		return false
-	}
-	for _, prefix := range []string{"org.gradle.", "kotlin.", "android.", "ksp."} {
-		if strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-	switch strings.TrimPrefix(strings.TrimPrefix(key, "systemProp.https."), "systemProp.http.") {
-	case "proxyHost", "proxyPort", "nonProxyHosts":
-		return strings.HasPrefix(key, "systemProp.")
-	}
-	return false
-}
-
-// pipKeys are settings of pip that hold no credential beside that of an address
-// (pip.pypa.io/en/stable/topics/configuration/).
-func pipKeys() []string {
-	return []string{
-		"index-url", "extra-index-url", "find-links", "no-index", "trusted-host", "proxy", "timeout", "retries", "cert", "pre",
-		"no-cache-dir", "disable-pip-version-check", "require-virtualenv", "prefer-binary", "only-binary", "no-binary",
-		"break-system-packages", "user", "progress-bar", "no-input", "quiet", "verbose", "constraint", "no-build-isolation",
-	}
-}
-
-// plainPip keeps those settings. Of several addresses it keeps each that has no
-// credential.
-func plainPip(text []byte) []byte {
-	var kept bytes.Buffer
-	key := ""
-	var values []string
-	flush := func() {
-		if len(values) > 0 {
-			kept.WriteString(key + " = " + strings.Join(values, "\n    ") + "\n")
-		}
-		key, values = "", nil
-	}
-	add := func(text string) {
-		for _, value := range strings.Fields(text) {
-			if value[0] == '#' || value[0] == ';' {
-				return // a comment
-			}
-			if key != "" && plainValue(value) {
-				values = append(values, value)
-			}
-		}
-	}
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, "\r\n")
-		trimmed := strings.TrimSpace(line)
-		switch {
-		case trimmed == "" || trimmed[0] == '#' || trimmed[0] == ';':
-		case line[0] == ' ' || line[0] == '\t':
-			add(trimmed)
-		case line[0] == '[':
-			flush()
-			if name, ok := strings.CutSuffix(line[1:], "]"); ok && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == "" {
-				kept.WriteString("[" + name + "]\n")
-			}
-		default:
-			flush()
-			i := strings.IndexAny(line, "=:")
-			if i < 0 {
-				continue
-			}
-			if name := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(line[:i])), "_", "-"); slices.Contains(pipKeys(), name) {
-				key = name
-				add(line[i+1:])
-			}
-		}
-	}
-	flush()
-	return kept.Bytes()
-}
-
-// plainBundle keeps mirrors and plain settings of Bundler (bundler.io/man/bundle-config.1.html).
-func plainBundle(text []byte) []byte {
-	plain := []string{
-		"BUNDLE_PATH", "BUNDLE_JOBS", "BUNDLE_RETRY", "BUNDLE_TIMEOUT", "BUNDLE_WITHOUT", "BUNDLE_WITH", "BUNDLE_FROZEN", "BUNDLE_DEPLOYMENT",
-		"BUNDLE_SSL_CA_CERT", "BUNDLE_FORCE_RUBY_PLATFORM", "BUNDLE_BIN",
-	}
-	return plainLines(text, func(key string) bool {
-		return slices.Contains(plain, key) || strings.HasPrefix(key, "BUNDLE_MIRROR__") && !strings.ContainsAny(key, "$@\"' ")
-	})
-}
-
-// plainYarn keeps the registry and plain settings of Yarn 2 and later
-// (yarnpkg.com/configuration/yarnrc).
-func plainYarn(text []byte) []byte {
-	plain := []string{
-		"npmRegistryServer", "nodeLinker", "enableTelemetry", "enableGlobalCache", "httpProxy", "httpsProxy", "httpTimeout", "httpRetry",
-		"networkConcurrency", "enableStrictSsl", "httpsCaFilePath", "nmMode", "pnpMode", "enableScripts", "compressionLevel",
-		"checksumBehavior", "enableImmutableInstalls", "defaultSemverRangePrefix",
-	}
-	return plainLines(text, func(key string) bool { return slices.Contains(plain, key) })
-}
-
-// plainLines keeps lines of a YAML file that are a key and a plain value.
-func plainLines(text []byte, keep func(key string) bool) []byte {
-	var kept bytes.Buffer
-	for line := range strings.Lines(string(text)) {
-		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ": ")
-		if value = unquoted(value); ok && value != "" && keep(key) && plainValue(value) && !strings.ContainsAny(value, "#{}[]&*!|>%`") {
-			kept.WriteString(key + ": \"" + value + "\"\n")
-		}
-	}
-	return kept.Bytes()
 }

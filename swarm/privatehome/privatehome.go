@@ -73,6 +73,7 @@ func (r Request) passed(name string) string {
 // several goroutines.
 type Template struct {
 	home   string // the user's, without links; empty: none
+	given  string // the user's, as it was given
 	shared string
 	over   *Template
 	getenv func(string) string // only values that agents may get
@@ -93,7 +94,7 @@ type Template struct {
 // that cannot be read are left out. The texts of configuration files are read
 // now: a later change of the user's HOME is in no private HOME.
 func Prepare(r Request) (*Template, error) {
-	t := &Template{shared: r.Shared, over: r.Over, getenv: r.passed, passes: r.passes, step: r.Step, named: r.Caches, serves: r.Program, live: r.Live}
+	t := &Template{given: r.Home, shared: r.Shared, over: r.Over, getenv: r.passed, passes: r.passes, step: r.Step, named: r.Caches, serves: r.Program, live: r.Live}
 	if home, err := filepath.EvalSymlinks(r.Home); err == nil && filepath.IsAbs(home) && home != "/" {
 		t.home = home
 	}

@@ -64,6 +64,27 @@ func (t *Template) movedFolders() map[string]string {
 	return all
 }
 
+// configFiles are variables that name a file that may hold credentials, and the path in
+// HOME that one outside of HOME is shown at.
+func configFiles() map[string]string {
+	return map[string]string{
+		"PIP_CONFIG_FILE": ".pip/pip.conf", "UV_CONFIG_FILE": ".config/uv/uv.toml", "CONDARC": ".condarc", "WGETRC": ".wgetrc",
+		"BUNDLE_USER_CONFIG": ".bundle/config",
+	}
+}
+
+// movedFiles are such files outside of HOME.
+func (t *Template) movedFiles() map[string]string {
+	all := map[string]string{}
+	for variable, usual := range configFiles() {
+		at := t.getenv(variable)
+		if !t.live && filepath.IsAbs(at) && homeOf(at, []string{t.given, t.home}) == "" {
+			all[usual] = filepath.Clean(at)
+		}
+	}
+	return all
+}
+
 // toolFolders are variables of folders with tools, and where tools look for these
 // below HOME without them.
 func toolFolders() map[string]string {
@@ -80,9 +101,11 @@ func binFolders() []string { return []string{"XDG_BIN_HOME", "UV_TOOL_BIN_DIR", 
 type scan struct {
 	home    string
 	hidden  hidden
-	unseen  hidden            // see Request
-	live    bool              // see Request
-	moved   map[string]string // folders that are shown in the place of some of HOME
+	unseen  hidden                         // see Request
+	live    bool                           // see Request
+	moved   map[string]string              // folders that are shown in the place of some of HOME
+	files   map[string]string              // files that are shown in the place of some of HOME
+	forms   map[string]func([]byte) []byte // by the user's paths
 	entries []entry
 	copied  int64
 }
@@ -93,6 +116,11 @@ func (s *scan) walk() {
 	for _, usual := range slices.Sorted(maps.Keys(s.moved)) {
 		if s.enter(usual) {
 			s.walkFrom(usual)
+		}
+	}
+	for _, usual := range slices.Sorted(maps.Keys(s.files)) {
+		if text, ok := plainOf(s.forms, s.unseen, s.files[usual]); ok && s.folders(path.Dir(usual)) {
+			s.add(entry{path: usual, kind: written, text: text})
 		}
 	}
 }
@@ -108,7 +136,8 @@ func (s *scan) walkFrom(top string) {
 		}
 		for _, name := range names {
 			rel := path.Join(dir, name)
-			if _, elsewhere := s.moved[rel]; elsewhere {
+			_, elsewhere := s.moved[rel]
+			if _, file := s.files[rel]; elsewhere || file {
 				continue
 			}
 			if s.look(rel) {
@@ -122,9 +151,12 @@ func (s *scan) walkFrom(top string) {
 // where it cannot be shown: a link above it would lead to the user's.
 func (s *scan) enter(usual string) bool {
 	dir := s.moved[usual]
-	if s.hidden.covers(dir) || !isDir(dir) {
-		return false
-	}
+	return !s.hidden.covers(dir) && isDir(dir) && s.folders(usual)
+}
+
+// folders adds a folder and those above it, as far as they are not there. It returns
+// false where one is a link.
+func (s *scan) folders(usual string) bool {
 	for i, c := range usual + "/" {
 		if c != '/' {
 			continue
@@ -272,20 +304,24 @@ func (s *scan) add(e entry) { s.entries = append(s.entries, e) }
 // filtered shows what is no credential of files that are hidden because they may
 // hold one.
 func (s *scan) filtered(rel, at string) {
-	form, some := plainForms()[rel]
-	if !some || s.unseen.covers(at) {
-		return
+	if text, ok := plainOf(s.forms, s.unseen, at); ok {
+		s.add(entry{path: rel, kind: written, text: text})
 	}
-	// One that leads elsewhere may be anything.
-	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
-		return
+}
+
+// plainOf is a hidden file without credentials, also through a link to it. ok is false
+// if it has no form, or is not to be seen at all.
+func plainOf(forms map[string]func([]byte) []byte, unseen hidden, at string) (text []byte, ok bool) {
+	form, some := forms[at]
+	real, err := filepath.EvalSymlinks(at)
+	if !some || err != nil || unseen.covers(at) || unseen.covers(real) {
+		return nil, false
 	}
-	dir, inside := s.place(rel)
-	text, _, err := readWithin(dir, inside, maxFile)
-	if err != nil {
-		return
+	text, _, err = readLinked(real, maxFile+1)
+	if err != nil || len(text) > maxFile {
+		return nil, false
 	}
-	s.add(entry{path: rel, kind: written, text: form(text)})
+	return form(text), true
 }
 
 // crowded reports whether a folder holds more than is shown one by one.

@@ -20,7 +20,8 @@
 //   - Conversations are filed by folder, under a name that projects.json gives
 //     it. It is given one name for all, so that another agent finds them in
 //     another folder. A conversation that is gone on with keeps its id.
-//   - What was used is told at the end only, for this process alone.
+//   - What was used is told at the end only, for this process alone. The file of the
+//     conversation tells it of each message before its tools begin.
 //   - An error of the provider ends it with the status of HTTP, less what does not
 //     fit into an exit status; a signal ends it with 0 and no result; a circle
 //     that it finds itself in is called a success.

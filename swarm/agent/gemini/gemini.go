@@ -33,7 +33,7 @@ func Kind() agent.Kind {
 		// It says nothing while its model thinks, and while a command runs.
 		Quiet:    10 * time.Minute,
 		Paid:     true,
-		Sessions: []string{home + "/tmp/" + project + "/chats/session-*.jsonl"},
+		Sessions: sessions(),
 		Unlisted: "gemini has no command that lists models; those of google are listed by its API, with a key",
 		Login:    login,
 		Memory:   memory,
@@ -42,6 +42,16 @@ func Kind() agent.Kind {
 		Family:   variants.Gemini,
 	}
 }
+
+// sessions are the files of conversations. Those of helpers that an agent starts by
+// itself are in a folder of the conversation.
+func sessions() []string {
+	chats := home + "/tmp/" + project + "/" + chatsName
+	return []string{chats + "/session-*.jsonl", chats + "/*/*.jsonl"}
+}
+
+// chatsName is the folder of conversations below that of a project.
+const chatsName = "chats"
 
 // Adapter drives agents of kind gemini.
 type Adapter struct{}

@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/cli/enter"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/control"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/gc"
 	"agentswarm/swarm/store"
@@ -67,7 +68,8 @@ func gcAction(c *cli.Context, env cmdline.Env) error {
 	}
 	report, failed := gc.Collect(c.Context, gc.Request{
 		Remover: *remover(p), Retention: keep, Now: time.Now(), DryRun: c.Bool("dry-run"),
-		Space: diskwatch.SpaceOf, Copies: enter.CopyManager(p), Self: env.Self, Step: env.Step,
+		Sockets: control.FoldersFor(p.State, env.Getenv),
+		Space:   diskwatch.SpaceOf, Copies: enter.CopyManager(p), Self: env.Self, Step: env.Step,
 	})
 	if c.Context.Err() != nil {
 		return failed
