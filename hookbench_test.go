@@ -21,13 +21,12 @@ func saysYes(b *testing.B) string {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = os.RemoveAll(dir) })
-	socket := filepath.Join(dir, "s")
-	s, err := ear.Listen(b.Context(), socket, func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
+	s, err := ear.Listen(b.Context(), filepath.Join(dir, "s"), func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = s.Close() })
-	return socket
+	return s.Address()
 }
 
 // BenchmarkHook asks about a command by `swarm hook`, in turns with `swarm

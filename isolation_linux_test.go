@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/creack/pty"
@@ -289,7 +291,9 @@ func measureIsolation(t *testing.T, y *yard, mode sandboxMode) map[string]string
 	y.env = slices.DeleteFunc(y.env, func(kv string) bool {
 		return strings.HasPrefix(kv, "SWARM_SANDBOX=") || strings.HasPrefix(kv, "SWARM_BACKEND=") || strings.HasPrefix(kv, "TMPDIR=")
 	})
-	rows := y.isolationRows()
+	socket, end := y.otherRun(mode)
+	defer end()
+	rows := y.isolationRows(socket)
 	for i, row := range rows {
 		y.write(fmt.Sprintf("repo/try/%02d", i), row.script+"\n")
 	}
@@ -312,8 +316,35 @@ func measureIsolation(t *testing.T, y *yard, mode sandboxMode) map[string]string
 	return measured
 }
 
-// isolationRows prepares what the agents try to reach.
-func (y *yard) isolationRows() []isolationRow {
+// otherRun starts a run whose agent works until end. It returns the control socket.
+func (y *yard) otherRun(mode sandboxMode) (socket string, end func()) {
+	y.t.Helper()
+	argv := append(slices.Clone(mode.behind), "swarm", "run", "--each", "pkg/p0/", "--", "sh", "-c", `touch "$SWARM_ARTIFACTS/up"; exec sleep 10000`)
+	path, err := exec.LookPath(argv[0])
+	y.must(err)
+	var said bytes.Buffer
+	cmd := exec.Command(path, argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = y.repo, y.env, &said, &said
+	y.must(cmd.Start())
+	end = sync.OnceFunc(func() { _ = cmd.Process.Signal(unix.SIGTERM); _ = cmd.Wait() })
+	y.t.Cleanup(end)
+	y.await("the other run", func() bool {
+		up, err := filepath.Glob(filepath.Join(y.state, "*", "runs", "*", "a", "a1", "1", "artifacts", "up"))
+		return err == nil && len(up) == 1
+	})
+	run := y.runs()[0].ID
+	for _, dir := range []string{filepath.Join(y.state, "sockets"), fmt.Sprintf("/tmp/swarm-%d", os.Getuid())} {
+		if found, err := filepath.Glob(filepath.Join(dir, run+"-*.sock")); err == nil && len(found) == 1 {
+			return found[0], end
+		}
+	}
+	y.t.Fatalf("there is no control socket of run %s", run)
+	return "", end
+}
+
+// isolationRows prepares what the agents try to reach. socket is the control socket
+// of another run.
+func (y *yard) isolationRows(socket string) []isolationRow {
 	y.write("outside/file", "yours\n")
 	y.write("home/.ssh/id_ed25519", "secret\n")
 	y.write("home/notes", "yours\n")
@@ -385,6 +416,8 @@ func (y *yard) isolationRows() []isolationRow {
 		{action: "send signals to your processes", script: fmt.Sprintf("%s signal %d", probe, pid)},
 		{action: "remove the control socket of its run", script: fmt.Sprintf(
 			"s=$(ls %s/sockets/$SWARM_RUN-*.sock /tmp/swarm-%d/$SWARM_RUN-*.sock 2>/dev/null || true); test -n \"$s\" && /bin/rm -f $s", y.state, os.Getuid())},
+		{action: "control a run", script: fmt.Sprintf("env -i %s control '%s'", probe, socket)},
+		{action: "ask in the name of another agent", script: fmt.Sprintf("%s ask '%s.a1.1/s'", probe, strings.TrimSuffix(socket, ".sock"))},
 		{action: "write to your terminals", script: "echo agent > " + terminal, effect: printed},
 		{action: "leave a process that outlives the run", script: "setsid " + probe + " stay >/dev/null 2>&1 </dev/null &", effect: func() bool {
 			return len(processesWith(probe+"\x00stay")) > 0

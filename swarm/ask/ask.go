@@ -15,14 +15,33 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Variable names the socket in the environment of an agent.
+// Variable names the socket in the environment of an agent: the address of
+// [Address].
 const Variable = "SWARM_ASK"
+
+// Address is where an agent asks: a socket, and the secret that only this agent
+// is told. Siblings may be able to connect, and must not ask in its name.
+func Address(path, secret string) string { return path + ":" + secret }
+
+// Path is the socket of an address.
+func Path(address string) string {
+	path, _ := split(address)
+	return path
+}
+
+func split(address string) (path, secret string) {
+	if at := strings.LastIndexByte(address, ':'); at > strings.LastIndexByte(address, '/') {
+		return address[:at], address[at+1:]
+	}
+	return address, ""
+}
 
 // MaxRequest bounds what is asked, in bytes: a whole file may be in it.
 const MaxRequest = 4 << 20
@@ -61,6 +80,8 @@ type Request struct {
 	// Guard says that a guard asks: what a person has just allowed the agent
 	// to begin may begin.
 	Guard bool `json:"guard,omitempty"`
+	// Secret is that of the address, which [Ask] and [Once] fill in.
+	Secret string `json:"secret,omitempty"`
 }
 
 // Answer says whether they may.
@@ -72,10 +93,12 @@ type Answer struct {
 
 // Ask asks, and waits for as long as it takes. That nobody answers is an error.
 // Once ctx has ended nothing is asked.
-func Ask(ctx context.Context, socket string, r Request) (*Answer, error) {
+func Ask(ctx context.Context, address string, r Request) (*Answer, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	socket, secret := split(address)
+	r.Secret = secret
 	text, err := r.text()
 	if err != nil {
 		return nil, err
@@ -91,8 +114,9 @@ func Ask(ctx context.Context, socket string, r Request) (*Answer, error) {
 
 // Once asks as a guard whether one action may be: in a process that has
 // nothing else to do, and to which only a signal can come.
-func Once(socket string, a Action) (*Answer, error) {
-	text, err := Request{Actions: []Action{a}, Guard: true}.text()
+func Once(address string, a Action) (*Answer, error) {
+	socket, secret := split(address)
+	text, err := Request{Actions: []Action{a}, Guard: true, Secret: secret}.text()
 	if err != nil {
 		return nil, err
 	}

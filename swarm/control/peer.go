@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
+
+	"agentswarm/swarm/proc"
 )
 
 // peer is the process at the other end of a connection.
@@ -40,21 +43,19 @@ func admit(conn *net.UnixConn, supervises func(pid int) bool) error {
 	return stillThere(conn)
 }
 
-// refuseSupervised walks from a process up to us, or to the first process,
-// and refuses it below a supervisor.
+// refuseSupervised refuses a process below a supervisor: of this run, or of any
+// other that this process is not below itself.
 func refuseSupervised(pid int, supervises func(int) bool) error {
-	for range 1000 { // a chain is not that long, whatever moves meanwhile
-		if pid <= 1 || pid == os.Getpid() {
-			return nil
-		}
-		if supervises(pid) {
-			return &RefusedError{Reason: "an agent, or what it started, may not control a run"}
-		}
-		up, err := parent(pid)
-		if err != nil {
-			return &RefusedError{Reason: "its ancestors cannot be read: " + err.Error()}
-		}
-		pid = up
+	line, err := proc.Ancestors(pid)
+	if err != nil {
+		return &RefusedError{Reason: "its ancestors cannot be read: " + err.Error()}
 	}
-	return &RefusedError{Reason: "it has too many ancestors"}
+	foreign, err := proc.Foreign(pid)
+	if err != nil {
+		return &RefusedError{Reason: "its ancestors cannot be read: " + err.Error()}
+	}
+	if foreign || slices.ContainsFunc(line, supervises) {
+		return &RefusedError{Reason: "an agent, or what it started, may not control a run"}
+	}
+	return nil
 }

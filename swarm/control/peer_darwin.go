@@ -60,15 +60,6 @@ func isAgent(pid int) (bool, error) {
 		bytes.Contains(rest, []byte("\x00SWARM_AGENT=")), nil
 }
 
-// parent is the pid of a process's parent.
-func parent(pid int) (int, error) {
-	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	if err != nil {
-		return 0, err
-	}
-	return int(info.Eproc.Ppid), nil
-}
-
 // stillThere has no proof to ask for: this system has no handle on a process,
 // and a number that was reused while we looked would not be noticed.
 func stillThere(*net.UnixConn) error { return nil }

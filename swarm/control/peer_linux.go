@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -66,25 +65,6 @@ func isAgent(pid int) (bool, error) {
 	}
 	return bytes.HasPrefix(text, []byte("SWARM_AGENT=")) ||
 		bytes.Contains(text, []byte("\x00SWARM_AGENT=")), nil
-}
-
-// parent is the pid of a process's parent.
-func parent(pid int) (int, error) {
-	text, err := os.ReadFile(procFile(pid, "stat"))
-	if err != nil {
-		return 0, err
-	}
-	return parentIn(text)
-}
-
-// parentIn reads the parent from a stat file. The name in it may hold blanks
-// and brackets, so that only what follows the last bracket is certain.
-func parentIn(stat []byte) (int, error) {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 2 {
-		return 0, fmt.Errorf("a process's stat is %q", stat)
-	}
-	return strconv.Atoi(string(fields[1]))
 }
 
 func procFile(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }

@@ -1,15 +1,38 @@
 package control
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // self is the test binary, also for a user who may not enter its folder.
 func self() (string, error) { return "/proc/self/exe", nil }
+
+// setTag puts a tag where supervisors have theirs: the soft limit of file locks.
+func setTag(tag uint64) error {
+	return unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: tag, Max: unix.RLIM_INFINITY})
+}
+
+// TestBelowAnotherSupervisor: agents of other runs are refused, also after they
+// have shed the tag and the variable that say so.
+func TestBelowAnotherSupervisor(t *testing.T) {
+	t.Parallel()
+	s, _, _ := listening(t, &target{})
+	_, in, out := start(t, &os.ProcAttr{Env: append(os.Environ(), "CONTROL_CHILD=supervise another run")}, s.path)
+	if _, err := io.WriteString(in, "go\n"); err != nil {
+		t.Fatal(err)
+	}
+	line, err := out.ReadString('\n')
+	if !strings.Contains(line, "an agent, or what it started") {
+		t.Errorf("below a supervisor of another run the answer is %q, %v", line, err)
+	}
+}
 
 // walls puts a process into namespaces of its own, as agents are.
 func walls() *syscall.SysProcAttr {
@@ -17,30 +40,6 @@ func walls() *syscall.SysProcAttr {
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
-	}
-}
-
-func TestParentIn(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		give string
-		want int
-		ok   bool
-	}{
-		{"12 (sh) S 7 12 12 0", 7, true},
-		{"12 (a) b (c)) R 8 1", 8, true},
-		{"12 (1 (2) 3 4) 5) S 9 1", 9, true},
-		{"12 (sh) S", 0, false},
-		{"12 (sh) S x 1", 0, false},
-		{"", 0, false},
-	} {
-		got, err := parentIn([]byte(test.give))
-		if got != test.want || (err == nil) != test.ok {
-			t.Errorf("parentIn(%q) = %d, %v, want %d", test.give, got, err, test.want)
-		}
-	}
-	if got, err := parent(os.Getpid()); err != nil || got != os.Getppid() {
-		t.Errorf("parent = %d, %v, want %d", got, err, os.Getppid())
 	}
 }
 
@@ -64,11 +63,4 @@ func TestAnotherUser(t *testing.T) {
 	if !strings.Contains(line, "another user than 65534") {
 		t.Errorf("another user is answered %q, %v", line, err)
 	}
-}
-
-func FuzzParentIn(f *testing.F) {
-	f.Add([]byte("12 (a) b (c)) R 8 1"))
-	f.Fuzz(func(t *testing.T, stat []byte) {
-		_, _ = parentIn(stat) // must not panic
-	})
 }

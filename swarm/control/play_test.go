@@ -21,8 +21,16 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "speak":
 		err = playSpeak(os.Args[1])
+	case "shed":
+		if err = setTag(1); err == nil {
+			err = playSpeak(os.Args[1])
+		}
 	case "supervise":
-		err = playSupervise(os.Args[1])
+		err = playSupervise(os.Args[1], "speak")
+	case "supervise another run":
+		if err = setTag(anotherRun); err == nil {
+			err = playSupervise(os.Args[1], "shed")
+		}
 	case "serve":
 		err = playServe(os.Args[1], os.Args[2])
 	}
@@ -48,8 +56,11 @@ func playSpeak(path string) error {
 	return nil
 }
 
-// playSupervise waits for its number to be known, then has a child speak.
-func playSupervise(path string) error {
+// anotherRun is the tag of a supervisor.
+const anotherRun = 1<<62 | 1<<32
+
+// playSupervise waits for its number to be known, then has a child do something.
+func playSupervise(path, do string) error {
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return err
 	}
@@ -58,7 +69,7 @@ func playSupervise(path string) error {
 		return err
 	}
 	p, err := os.StartProcess(exe, []string{exe, path}, &os.ProcAttr{
-		Env:   []string{"CONTROL_CHILD=speak"},
+		Env:   []string{"CONTROL_CHILD=" + do},
 		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
 	})
 	if err != nil {

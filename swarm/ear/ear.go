@@ -1,13 +1,16 @@
 // Package ear owns the socket on which what an agent wants to do is asked about:
 // the end that answers.
 //
-// It decides nothing. An agent reaches only its own socket, and whoever can
-// reach it can ask and do no more.
+// It decides nothing. An agent reaches only its own socket, or, where nothing
+// hides the others, has not the secret that they want. Whoever has it can ask
+// and do no more.
 package ear
 
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +37,7 @@ const patience = 10 * time.Second
 type Socket struct {
 	listener *net.UnixListener
 	path     string
+	secret   string
 	end      context.CancelFunc
 	done     chan struct{}
 }
@@ -51,13 +55,16 @@ func Listen(ctx context.Context, path string, decide func(context.Context, ask.R
 		return nil, errors.Join(fmt.Errorf("open the ask socket: %w", err), l.Close(), os.Remove(path))
 	}
 	ctx, end := context.WithCancel(ctx)
-	s := &Socket{listener: l, path: path, end: end, done: make(chan struct{})}
+	s := &Socket{listener: l, path: path, secret: rand.Text(), end: end, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		s.accept(ctx, decide)
 	}()
 	return s, nil
 }
+
+// Address is what the agent is told, in [ask.Variable].
+func (s *Socket) Address() string { return ask.Address(s.path, s.secret) }
 
 // Close refuses what is open, waits for all that was at work on it, and removes
 // the socket.
@@ -100,7 +107,7 @@ func (s *Socket) accept(ctx context.Context, decide func(context.Context, ask.Re
 		moved = time.Now()
 		go func() {
 			defer func() { <-slots }()
-			serve(ctx, conn, decide)
+			s.serve(ctx, conn, decide)
 		}()
 	}
 }
@@ -125,7 +132,7 @@ func wait(ctx context.Context, slots chan<- struct{}, moved time.Time) bool {
 }
 
 // serve answers one request.
-func serve(ctx context.Context, conn *net.UnixConn, decide func(context.Context, ask.Request) ask.Answer) {
+func (s *Socket) serve(ctx context.Context, conn *net.UnixConn, decide func(context.Context, ask.Request) ask.Answer) {
 	defer conn.Close()
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
@@ -145,6 +152,10 @@ func serve(ctx context.Context, conn *net.UnixConn, decide func(context.Context,
 	var r ask.Request
 	if err := json.Unmarshal(line, &r); err != nil || len(r.Actions) == 0 {
 		_ = reply(conn, ask.Answer{Reason: "what was asked could not be read: it names no action"})
+		return
+	}
+	if subtle.ConstantTimeCompare([]byte(r.Secret), []byte(s.secret)) != 1 {
+		_ = reply(conn, ask.Answer{Reason: "this socket is another agent's: " + ask.Variable + " has the address of its own"})
 		return
 	}
 	// A peer says no more. That it is gone is seen by a read that ends.

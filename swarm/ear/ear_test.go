@@ -33,25 +33,41 @@ func listen(t *testing.T, decide func(context.Context, ask.Request) ask.Answer) 
 			t.Error("the socket is still there")
 		}
 	})
-	return path
+	return s.Address()
 }
 
 func TestAsk(t *testing.T) {
 	t.Parallel()
-	path := listen(t, func(_ context.Context, r ask.Request) ask.Answer {
+	address := listen(t, func(_ context.Context, r ask.Request) ask.Answer {
 		return ask.Answer{Allow: r.Actions[0].Command == "ls", Reason: r.Actions[0].Command, Instead: "ls"}
 	})
 	for command, allow := range map[string]bool{"ls": true, "rm -r x": false, strings.Repeat("x", 1<<20): false} {
-		a, err := ask.Ask(t.Context(), path, ask.Request{Actions: []ask.Action{{Command: command}}})
+		a, err := ask.Ask(t.Context(), address, ask.Request{Actions: []ask.Action{{Command: command}}})
 		if err != nil || a.Allow != allow || a.Instead != "ls" || !strings.HasPrefix(command, a.Reason) {
 			t.Errorf("Ask(%.20q) = %.40v, %v", command, a, err)
 		}
 	}
-	if a, err := ask.Ask(t.Context(), path, ask.Request{}); err != nil || a.Allow {
+	if a, err := ask.Ask(t.Context(), address, ask.Request{}); err != nil || a.Allow {
 		t.Errorf("Ask of nothing = %v, %v; want a refusal", a, err)
 	}
-	if _, err := ask.Ask(t.Context(), path, ask.Request{Actions: []ask.Action{{Command: strings.Repeat("x", ask.MaxRequest)}}}); err == nil {
+	if _, err := ask.Ask(t.Context(), address, ask.Request{Actions: []ask.Action{{Command: strings.Repeat("x", ask.MaxRequest)}}}); err == nil {
 		t.Error("more than is asked about was asked")
+	}
+}
+
+// TestAnotherAgentAsks: who can connect and has not the secret does not ask.
+func TestAnotherAgentAsks(t *testing.T) {
+	t.Parallel()
+	address := listen(t, func(context.Context, ask.Request) ask.Answer {
+		t.Error("it was asked")
+		return ask.Answer{Allow: true}
+	})
+	path := ask.Path(address)
+	for _, other := range []string{path, ask.Address(path, ""), ask.Address(path, "x"), address + "x", address[:len(address)-1]} {
+		a, err := ask.Ask(t.Context(), other, ask.Request{Actions: []ask.Action{{Command: "ls"}}})
+		if err != nil || a.Allow || !strings.Contains(a.Reason, "another agent's") {
+			t.Errorf("Ask at %s = %v, %v, want a refusal", other, a, err)
+		}
 	}
 }
 
@@ -59,7 +75,7 @@ func TestAsk(t *testing.T) {
 func TestAskerGoes(t *testing.T) {
 	t.Parallel()
 	asked, ended := make(chan struct{}), make(chan struct{})
-	path := listen(t, func(ctx context.Context, _ ask.Request) ask.Answer {
+	address := listen(t, func(ctx context.Context, _ ask.Request) ask.Answer {
 		close(asked)
 		<-ctx.Done()
 		close(ended)
@@ -67,7 +83,7 @@ func TestAskerGoes(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
-	if a, err := ask.Ask(ctx, path, ask.Request{Actions: []ask.Action{{Command: "x"}}}); err == nil {
+	if a, err := ask.Ask(ctx, address, ask.Request{Actions: []ask.Action{{Command: "x"}}}); err == nil {
 		t.Errorf("Ask = %v after its end", a)
 	}
 	<-ended
@@ -76,12 +92,12 @@ func TestAskerGoes(t *testing.T) {
 // TestNonsenseIsRefused answers what is no request with a refusal.
 func TestNonsenseIsRefused(t *testing.T) {
 	t.Parallel()
-	path := listen(t, func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
+	address := listen(t, func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
 	for _, text := range []string{
 		"\n", "{}\n", "x\n", "[]\n", `{"actions":[]}` + "\n",
 		`{"actions":[{"command":"x","command":"y"}]}` + "\n", `{"actions":[{"command":"x"}],"Actions":[{"command":"y"}]}` + "\n",
 	} {
-		conn, err := net.Dial("unix", path)
+		conn, err := net.Dial("unix", ask.Path(address))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +130,7 @@ func TestCloseAnswers(t *testing.T) {
 	}
 	closed := make(chan error)
 	go func() { <-asked; closed <- s.Close() }()
-	a, err := ask.Ask(t.Context(), filepath.Join(dir, "s"), ask.Request{Actions: []ask.Action{{Command: "x"}}})
+	a, err := ask.Ask(t.Context(), s.Address(), ask.Request{Actions: []ask.Action{{Command: "x"}}})
 	if err != nil || a.Allow || a.Reason != "the run ended" {
 		t.Errorf("Ask = %v, %v", a, err)
 	}
@@ -128,7 +144,7 @@ func TestCloseAnswers(t *testing.T) {
 func TestManyWaitTheirTurn(t *testing.T) {
 	t.Parallel()
 	held := make(chan struct{})
-	path := listen(t, func(ctx context.Context, r ask.Request) ask.Answer {
+	address := listen(t, func(ctx context.Context, r ask.Request) ask.Answer {
 		if r.Actions[0].Command == "hold" {
 			select {
 			case <-held:
@@ -141,7 +157,7 @@ func TestManyWaitTheirTurn(t *testing.T) {
 		out := make(chan string, n)
 		for range n {
 			go func() {
-				a, err := ask.Ask(t.Context(), path, ask.Request{Actions: []ask.Action{{Command: command}}})
+				a, err := ask.Ask(t.Context(), address, ask.Request{Actions: []ask.Action{{Command: command}}})
 				switch {
 				case err != nil:
 					out <- err.Error()
@@ -220,7 +236,7 @@ func TestFreeSlotCounts(t *testing.T) {
 // TestNothingIsAskedAfterTheEnd of the context, however quick the answer is.
 func TestNothingIsAskedAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	path := listen(t, func(context.Context, ask.Request) ask.Answer {
+	address := listen(t, func(context.Context, ask.Request) ask.Answer {
 		t.Error("it was asked")
 		return ask.Answer{Allow: true}
 	})
@@ -228,7 +244,7 @@ func TestNothingIsAskedAfterTheEnd(t *testing.T) {
 	ctx, end := context.WithCancelCause(t.Context())
 	end(why)
 	for range 50 {
-		if a, err := ask.Ask(ctx, path, ask.Request{Actions: []ask.Action{{Command: "ls"}}}); !errors.Is(err, why) {
+		if a, err := ask.Ask(ctx, address, ask.Request{Actions: []ask.Action{{Command: "ls"}}}); !errors.Is(err, why) {
 			t.Fatalf("Ask = %v, %v, want the cause", a, err)
 		}
 	}

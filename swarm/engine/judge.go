@@ -98,7 +98,7 @@ type Settlement struct {
 type Ears interface {
 	// Listen opens a socket for an attempt. Where it is is told to the agent;
 	// close ends what is asked there.
-	Listen(ctx context.Context, agent task.ID, attempt int, decide func(context.Context, ask.Request) ask.Answer) (path string, close func() error, err error)
+	Listen(ctx context.Context, agent task.ID, attempt int, decide func(context.Context, ask.Request) ask.Answer) (address string, close func() error, err error)
 }
 
 // questionTime is how long a question about an action waits by default. An
@@ -167,15 +167,15 @@ func (t *attempt) judging(a ask.Action) JudgeRequest {
 }
 
 // listen opens the socket that hooks of the attempt's agent ask on.
-func (t *attempt) listen(ctx context.Context) (path string, done func(), err error) {
+func (t *attempt) listen(ctx context.Context) (address string, done func(), err error) {
 	if t.engine.deps.Judge == nil {
 		return "", func() {}, nil
 	}
-	path, end, err := t.engine.deps.Ears.Listen(ctx, t.id, t.n, t.hear)
+	address, end, err := t.engine.deps.Ears.Listen(ctx, t.id, t.n, t.hear)
 	if err != nil {
 		return "", nil, fmt.Errorf("listen to the agent: %w", err)
 	}
-	return path, func() {
+	return address, func() {
 		if err := end(); err != nil {
 			t.engine.deps.Warn(fmt.Sprintf("%s: %v", t.id, err))
 		}

@@ -78,7 +78,7 @@ func (e *ears) Listen(ctx context.Context, id task.ID, n int, decide func(contex
 	if err != nil {
 		return "", nil, err
 	}
-	return path, s.Close, nil
+	return s.Address(), s.Close, nil
 }
 
 // judging is a rig whose agents have hooks. They run a text of sh, in which

@@ -55,6 +55,7 @@ func newGround(t testing.TB, decide func(context.Context, ask.Action) ask.Answer
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
+	g.socket = s.Address()
 	g.write("real/frob", "#!/bin/sh\necho \"$0|$*|$MORE\"\ncat\nexit 7\n")
 	return g
 }
@@ -162,7 +163,7 @@ func TestRun(t *testing.T) {
 		{"may", "frob a 'b  c' ''", []string{first, real}, []string{"MORE=x"}, said{7, real + "/frob|a b  c |x\nin\n", ""}, []string{"frob a 'b  c' ''"}},
 		{"may not", "frob no", []string{first, real}, nil, said{Denied, "", "swarm: frob: it is bad. Instead: yes\n"}, []string{"frob no"}},
 		{"nobody to ask", "frob", []string{first, real}, []string{ask.Variable + "="}, said{Denied, "", "swarm: frob: " + none + "SWARM_ASK names no socket\n"}, nil},
-		{"the socket is gone", "frob", []string{first, real}, []string{ask.Variable + "=/nowhere/s"}, said{Denied, "", "swarm: frob: " + none + "connect /nowhere/s: no such file or directory\n"}, nil},
+		{"the socket is gone", "frob", []string{first, real}, []string{ask.Variable + "=/nowhere/s:x"}, said{Denied, "", "swarm: frob: " + none + "connect /nowhere/s: no such file or directory\n"}, nil},
 		{"no such program", "gone", []string{first, real}, nil, said{Missing, "", "swarm: gone: there is no such program in PATH\n"}, []string{"gone"}},
 		{"one before the guard", "frob", []string{filepath.Join(g.dir, "early"), first, real}, nil, said{0, "early\n", ""}, nil},
 		{"by its path", first + "/frob x", []string{filepath.Join(g.dir, "early"), first, real}, nil, said{7, real + "/frob|x|\nin\n", ""}, []string{"frob x"}},

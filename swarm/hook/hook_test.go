@@ -108,14 +108,14 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	socket := filepath.Join(dir, "s")
-	s, err := ear.Listen(t.Context(), socket, func(_ context.Context, r ask.Request) ask.Answer {
+	s, err := ear.Listen(t.Context(), filepath.Join(dir, "s"), func(_ context.Context, r ask.Request) ask.Answer {
 		return ask.Answer{Allow: r.Actions[0].Command == "ls", Reason: `no "x"`, Instead: "ls"}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
+	socket := s.Address()
 	for _, d := range []Dialect{Claude, Codex, Gemini, Qwen, Plain} {
 		say := func(command string) string {
 			if d == Plain {
@@ -124,7 +124,7 @@ func TestRun(t *testing.T) {
 			return `{"hook_event_name":"` + d.before() + `","tool_name":"Bash","tool_input":{"command":"` + command + `"}}`
 		}
 		for _, c := range []struct{ give, socket, reason string }{
-			{say("ls"), socket, ""}, {say("rm"), socket, `no "x". Instead: ls`}, {say("ls"), socket + "x", "no person can be asked"},
+			{say("ls"), socket, ""}, {say("rm"), socket, `no "x". Instead: ls`}, {say("ls"), filepath.Join(dir, "x"), "no person can be asked"},
 			{say("ls"), "", "no person can be asked"}, {"x", socket, "could not be read"},
 		} {
 			var out, errs bytes.Buffer

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"agentswarm/internal/fspath"
+	"agentswarm/swarm/ask"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
@@ -61,7 +62,7 @@ func (e *Executor) telling(w box.Walls, own ownHome, around engine.Enclosure, r 
 	if r.Workspace.At != "" || w.Rung != box.None {
 		t.Named = append(t.Named, box.Named{At: r.Workspace.Path(), Name: "(workspace)", Relative: true})
 	}
-	for at, name := range map[string]string{around.State: "(state of the agent)", around.Ask: "(approval socket)"} {
+	for at, name := range map[string]string{around.State: "(state of the agent)", ask.Path(around.Ask): "(approval socket)"} {
 		if at != "" {
 			t.Named = append(t.Named, box.Named{At: at, Name: name})
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,9 +49,9 @@ func onDescriptor(f *os.File, do func(fd int) error) error {
 }
 
 // refuseVisitor says why a process may not visit; nil where it may. It must
-// come from where the engine is: the same user, and no box but the one that
-// the engine itself is in. The walls hide the door from agents; this holds
-// where they cannot.
+// come from where the engine is: the same user, and no box but those that the
+// engine itself is in. The walls hide the door from agents; this holds where
+// they cannot.
 func (s *supervisor) refuseVisitor(c *os.File) error {
 	pid, uid, err := peerOf(c)
 	switch {
@@ -62,8 +64,15 @@ func (s *supervisor) refuseVisitor(c *os.File) error {
 	case first():
 		return nil // the witness is looked at with the request
 	}
-	tag, below := boxOf(pid)
-	if below || tag != 0 && (s.within == 0 || !ofSupervisor(tag, s.within)) {
+	line, err := ancestry(pid)
+	if err != nil {
+		return err
+	}
+	foreign, err := line.foreign()
+	switch {
+	case err != nil:
+		return err
+	case foreign || line.below():
 		return errors.New("it comes from an agent, or what one has started")
 	}
 	return nil
@@ -76,35 +85,94 @@ func refuseListener(c *os.File) error {
 	if err != nil {
 		return err
 	}
-	tag, _ := boxOf(pid)
-	own := ownTag()
+	line, _ := ancestry(pid) // whoever made the door may have ended
+	tag, own := line.tag(), ownTag()
 	if uid != os.Getuid() || pid == 0 || tag != 0 && !(isTag(own) && ofSupervisor(tag, own)) {
 		return fmt.Errorf("process %d, which made it, is not swarm", pid)
 	}
 	return nil
 }
 
-// boxOf finds the box that a process is in: the tag of the nearest of its
-// ancestors that has one, for a process can shed its own, and its parent's
-// only by leaving it; 0 if there is none. below is whether it descends from
-// this process.
-func boxOf(pid int) (tag uint64, below bool) {
+// Ancestors returns the numbers of a process, its parent, and so on, up to this
+// process or to the last that can be read. It returns an error if one of them
+// ends before it is read.
+func Ancestors(pid int) ([]int, error) {
+	line, err := ancestry(pid)
+	all := make([]int, len(line))
+	for i, a := range line {
+		all[i] = a.pid
+	}
+	return all, err
+}
+
+// Foreign reports whether a process is below a supervisor that this process is
+// not below: it belongs to an agent, of this run or any other. Only Linux has the
+// tags that say so. The error says that the process or an ancestor has ended.
+func Foreign(pid int) (bool, error) {
+	line, err := ancestry(pid)
+	if err != nil {
+		return false, err
+	}
+	return line.foreign()
+}
+
+// ancestors are a process, its parent, and so on.
+type ancestors []ancestor
+
+type ancestor struct {
+	pid int
+	tag uint64 // 0: none, or shed
+}
+
+// ancestry walks from a process up to this one, to the first process, or to one
+// of another user that is hidden: no supervisor of this user is above that.
+func ancestry(pid int) (ancestors, error) {
 	const most = 1000 // no chain is that long, whatever moves meanwhile
-	for range most {
-		if pid <= 1 {
-			break
+	var line ancestors
+	for pid > 1 && pid != os.Getpid() {
+		if len(line) == most {
+			return line, errors.New("it has too many ancestors")
 		}
-		if pid == os.Getpid() {
-			return tag, true
-		}
-		if t := tagOf(pid); tag == 0 && isTag(t) {
-			tag = t
-		}
+		tag := tagOf(pid)
 		row, ok := look(pid)
-		if !ok {
-			break
+		if !ok && errors.Is(syscall.Kill(pid, 0), syscall.EPERM) {
+			return line, nil
 		}
+		if !ok {
+			return line, fmt.Errorf("process %d of its ancestry has ended", pid)
+		}
+		line = append(line, ancestor{pid, tag})
 		pid = row.parent
 	}
-	return tag, false
+	if pid == os.Getpid() {
+		line = append(line, ancestor{pid, ownTag()})
+	}
+	return line, nil
+}
+
+// below reports whether the process descends from this one.
+func (l ancestors) below() bool { return len(l) > 0 && l[len(l)-1].pid == os.Getpid() }
+
+// tag is that of the nearest of the processes that has one; 0 if there is none.
+func (l ancestors) tag() uint64 {
+	for _, a := range l {
+		if isTag(a.tag) {
+			return a.tag
+		}
+	}
+	return 0
+}
+
+// foreign reports whether one of the processes has the tag of a supervisor that
+// this process is not below. A process can shed its tag or take another's, but
+// its supervisor keeps its own.
+func (l ancestors) foreign() (bool, error) {
+	own, err := ancestry(os.Getppid())
+	if err != nil {
+		return false, err
+	}
+	own = append(own, ancestor{os.Getpid(), ownTag()})
+	return slices.ContainsFunc(l, func(a ancestor) bool {
+		return isTag(a.tag) && !slices.ContainsFunc(own, func(o ancestor) bool { return isTag(o.tag) && ofSupervisor(a.tag, o.tag) })
+	}), nil
 }

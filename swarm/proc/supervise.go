@@ -38,7 +38,6 @@ func supervise(enter func(walls json.RawMessage) error, eviction time.Duration) 
 type supervisor struct {
 	spec    Spec
 	origin  origin
-	within  uint64  // the tag of the box that the engine itself is in; 0: none
 	visits  *visits // nil without Spec.Door
 	control *os.File
 	report  *os.File
@@ -74,9 +73,6 @@ func newSupervisor() (*supervisor, error) {
 	}
 	if s.spec, s.origin, err = decodeSpec(line); err != nil {
 		return nil, fmt.Errorf("supervise: %w", err)
-	}
-	if tag := ownTag(); isTag(tag) {
-		s.within = tag
 	}
 	if err := claim(s.origin.tag); err != nil {
 		return nil, fmt.Errorf("supervise: %w", err)

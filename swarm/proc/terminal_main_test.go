@@ -70,7 +70,7 @@ func playTyped(role string, args []string) int {
 		_, err := io.WriteString(os.Stdout, strings.Repeat("p", mustInt(args[1])))
 		must(err)
 		return 3
-	case "visits", "usurps", "burns":
+	case "visits", "hands over", "usurps", "burns":
 		playVisits(role, args)
 	default:
 		fmt.Fprintln(os.Stderr, "unknown role", role)

@@ -179,6 +179,37 @@ func TestVisitRefusesAgents(t *testing.T) {
 	})
 }
 
+// TestVisitRefusesTheDead: an agent is known by its ancestors. One that ended before
+// they were looked at is not let in, though its request is there.
+func TestVisitRefusesTheDead(t *testing.T) {
+	t.Parallel()
+	m := allModes()[0]
+	p, spec := m.hosts(t)
+	fd, err := newSocket()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := waitable(fd, "visit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	supervisor, _ := p.Started()
+	if err := syscall.Kill(supervisor, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe(), "agent", "hands over", spec.Door)
+	cmd.ExtraFiles = []*os.File{c}
+	out, err := cmd.CombinedOutput()
+	if err := errors.Join(err, syscall.Kill(supervisor, syscall.SIGCONT)); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	answer, err := io.ReadAll(c)
+	if want := `{"refused":"process ` + fmt.Sprint(cmd.Process.Pid); !strings.HasPrefix(string(answer), want) {
+		t.Errorf("it is answered %q, %v, want %q", answer, err, want)
+	}
+}
+
 func TestVisitRefusesOthers(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		if os.Getuid() != 0 {

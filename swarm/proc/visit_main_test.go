@@ -36,6 +36,16 @@ func playVisits(role string, args []string) {
 		r := VisitRequest{Argv: []string{"true"}, Dir: "/"}
 		_ = r.hand(c, must2(r.encode())) // it may be refused before
 		_, _ = io.Copy(os.Stdout, c)
+	case "hands over": // as above, on a socket that others hold, and ends
+		must(mark(1))
+		c, err := waitable(3, "visit")
+		must(err)
+		at, done, err := doorAddress(args[0])
+		must(err)
+		must(onDescriptor(c, func(fd int) error { return unix.Connect(fd, at) }))
+		done()
+		r := VisitRequest{Argv: []string{"true"}, Dir: "/"}
+		must(r.hand(c, must2(r.encode())))
 	case "usurps": // the place of a door
 		must(os.Remove(args[0]))
 		defer must2(openDoor(args[0])).Close()

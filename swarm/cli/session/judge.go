@@ -70,7 +70,7 @@ type actionSockets struct {
 }
 
 // Listen opens the socket of an attempt and answers its requests with decide. It returns the
-// path of the socket and a function that closes and removes it, or an error if the folder or
+// address of the socket and a function that closes and removes it, or an error if the folder or
 // the socket cannot be made.
 func (a actionSockets) Listen(ctx context.Context, agent task.ID, attempt int, decide func(context.Context, ask.Request) ask.Answer) (string, func() error, error) {
 	dir, err := control.AskFolder(a.run, task.AttemptName(agent, attempt), a.getenv)
@@ -82,7 +82,7 @@ func (a actionSockets) Listen(ctx context.Context, agent task.ID, attempt int, d
 	if err != nil {
 		return "", nil, errors.Join(err, os.Remove(dir))
 	}
-	return path, func() error { return errors.Join(s.Close(), os.Remove(dir)) }, nil
+	return s.Address(), func() error { return errors.Join(s.Close(), os.Remove(dir)) }, nil
 }
 
 // GrantsDiffer is the note for grants of the working tree that are not committed.
