@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"agentswarm/internal/fspath"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/privatehome"
 	"agentswarm/worktree"
 )
 
@@ -26,9 +28,9 @@ func (j *Judge) misled(law *runLaw, r engine.JudgeRequest) bool {
 		rel, ok := fspath.Below(j.Getenv("HOME"), file)
 		for _, home := range homes {
 			own := filepath.Join(home, rel)
-			// With mounts a layer has its own file only after a write. Without,
-			// all of them are copies.
-			if ok && fspath.Exists(own) && !(copied && sameText(own, file)) {
+			// With mounts a layer has its own file after a write, and instead of one
+			// with credentials. Without, all of them are copies.
+			if ok && fspath.Exists(own) && !j.unchanged(own, file, copied) {
 				return true
 			}
 		}
@@ -42,24 +44,22 @@ func (j *Judge) misled(law *runLaw, r engine.JudgeRequest) bool {
 	return divertedLink(r.Workspace)
 }
 
-// sameText reports whether two files have the same text, or two folders the
-// same files. A link of one into the other counts as the same.
-func sameText(a, b string) bool {
-	at, err := os.Stat(a)
+// unchanged reports whether a file or folder of an agent's HOME is as the run gave
+// it: as the user's, or without credentials. Where all was copied, a folder must
+// have all files of the user's.
+func (j *Judge) unchanged(own, file string, copied bool) bool {
+	at, err := os.Stat(own)
 	if err != nil {
-		return fspath.Missing(err) && !fspath.Exists(b)
+		return fspath.Missing(err) && !fspath.Exists(file)
 	}
 	if !at.IsDir() {
-		// An agent may have put a pipe there, or a file without an end.
-		if of, err := os.Stat(b); err != nil || !at.Mode().IsRegular() || !of.Mode().IsRegular() || at.Size() != of.Size() {
-			return false
-		}
-		x, xerr := os.ReadFile(a)
-		y, yerr := os.ReadFile(b)
-		return xerr == nil && yerr == nil && bytes.Equal(x, y)
+		return at.Mode().IsRegular() && (copied && sameText(own, file) || j.isPlain(own, file))
 	}
 	names := map[string]bool{}
-	for _, dir := range []string{a, b} {
+	for _, dir := range []string{own, file} {
+		if dir == file && !copied {
+			continue
+		}
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return false
@@ -70,11 +70,40 @@ func sameText(a, b string) bool {
 	}
 	for name := range names {
 		// Credentials are in no copy, and do not change the target of a push.
-		if name != "credentials" && !sameText(filepath.Join(a, name), filepath.Join(b, name)) {
+		if name != "credentials" && !j.unchanged(filepath.Join(own, name), filepath.Join(file, name), copied) {
 			return false
 		}
 	}
 	return true
+}
+
+// sameText reports whether two files have the same text. A link of one to the other
+// counts as the same.
+func sameText(a, b string) bool {
+	at, err := os.Stat(a)
+	// An agent may have put a pipe there, or a file without an end.
+	if of, oerr := os.Stat(b); err != nil || oerr != nil || !at.Mode().IsRegular() || !of.Mode().IsRegular() || at.Size() != of.Size() {
+		return false
+	}
+	x, xerr := os.ReadFile(a)
+	y, yerr := os.ReadFile(b)
+	return xerr == nil && yerr == nil && bytes.Equal(x, y)
+}
+
+// isPlain reports whether a regular file has the text of the user's without
+// credentials.
+func (j *Judge) isPlain(own, file string) bool {
+	want, ok := privatehome.PlainText(j.Getenv("HOME"), j.Getenv, file)
+	if !ok {
+		return false
+	}
+	f, err := os.Open(own)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, int64(len(want))+1))
+	return err == nil && bytes.Equal(text, want)
 }
 
 // divertedShell reports whether the git dir in an overlay was replaced, or takes its
@@ -108,7 +137,7 @@ func (j *Judge) userGit() []string {
 	if dir := j.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		all = append(all, filepath.Join(dir, "git"))
 	}
-	return all
+	return append(all, privatehome.GitIncludes(home, j.Getenv)...)
 }
 
 // gitConfig returns a digest of git's configuration, of the repository and of the

@@ -109,6 +109,10 @@ func TestVariables(t *testing.T) {
 	delete(u.env, "RUSTUP_HOME")
 	delete(u.env, "GOCACHEPROG")
 	u.program = "/swarm"
+	for name := range configFiles() {
+		u.env[name] = u.path("home/elsewhere/file")
+	}
+	u.write("elsewhere/file", "x")
 	delete(u.env, "GRADLE_RO_DEP_CACHE")
 	u.write(".rustup/x", "x")
 	u.write(".m2/repository/x", "x")

@@ -110,6 +110,20 @@ func WritePlain(home string, getenv func(string) string, dir string) error {
 	return nil
 }
 
+// PlainText is the text of a user's file as WritePlain copies it. ok is false where it
+// copies no such file.
+func PlainText(home string, getenv func(string) string, path string) (text []byte, ok bool) {
+	form, ok := plainPlaces(home, getenv)[path]
+	if !ok {
+		return nil, false
+	}
+	text, _, err := readLinked(path, maxFile+1)
+	if err != nil || len(text) > maxFile {
+		return nil, false
+	}
+	return form(text), true
+}
+
 // PlainFiles lists the user's files that WritePlain wrote to a folder, by their
 // absolute paths. None are there without a folder.
 func PlainFiles(dir string) (all []string) {
