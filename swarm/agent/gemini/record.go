@@ -69,7 +69,7 @@ func (m *messages) readFile(state fs.FS, name, session string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	return m.read(f, session)
 }
 
