@@ -18,7 +18,7 @@ func layers() [][]string {
 	return [][]string{
 		0: {
 			"internal/boundedline", "internal/bytesize", "internal/diffcolor", "internal/fspath", "internal/jq",
-			"internal/patchpath", "internal/picture", "internal/statefile", "internal/termtext", "internal/testing/campaign",
+			"internal/patchpath", "internal/picture", "internal/statefile", "internal/termtext", "internal/testing/campaign", "internal/testing/getenv",
 			"internal/testing/nonamespaces", "internal/testprogram", "merge/takeback", "risk/argv", "risk/lockfile", "roles", "swarm/ask",
 			"swarm/box", "swarm/cachework", "swarm/environ", "swarm/gocache", "swarm/lab/stat", "swarm/landing/queue", "swarm/modeltest",
 			"swarm/nearest", "swarm/proc", "swarm/provider", "swarm/refusal", "swarm/resettime", "swarm/script/regex", "swarm/stage",
@@ -78,7 +78,7 @@ func rooms() map[int][][]string {
 			{"swarm/cli/session"},
 			{"swarm/cli/selection"},
 			{"swarm/cli/view"},
-			{"swarm/cli/enter", "swarm/cli/follow"},
+			{"swarm/cli/enter", "swarm/cli/follow", "swarm/cli/plan"},
 			{"swarm/cli/inspect"},
 			{"swarm/cli/cleancmd", "swarm/cli/landcmd"},
 		},
@@ -91,7 +91,7 @@ func seams() map[string][]string {
 		"os/exec":                     {"worktree/git", "swarm/proc"},
 		"github.com/creack/pty":       {"swarm/proc"},
 		"github.com/go-git/go-git/v5": {"worktree/git"},
-		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cleancmd", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/cli/selection", "swarm/cli/enter", "swarm/cli/follow", "swarm/cli/inspect", "swarm/cli/landcmd", "swarm/demo"},
+		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cleancmd", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/cli/selection", "swarm/cli/enter", "swarm/cli/follow", "swarm/cli/inspect", "swarm/cli/landcmd", "swarm/cli/plan", "swarm/demo"},
 		"github.com/dop251/goja":      {"swarm/script", "swarm/script/language"},
 		"github.com/itchyny/gojq":     {"internal/jq"},
 		"mvdan.cc/sh/v3/syntax":       {"risk/shell", "swarm/privatehome"},

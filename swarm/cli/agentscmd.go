@@ -15,6 +15,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/config"
 )
 
@@ -123,7 +124,7 @@ func knownAgents(env cmdline.Env, ctx context.Context, conf *config.Config) (*ag
 	}
 	for i := range o.Agents {
 		a := &o.Agents[i]
-		if text := coverBy(env, conf, a.Path); text != "" && a.Kind != agent.KindBuiltin {
+		if text := plan.CoverBy(env, conf, a.Path); text != "" && a.Kind != agent.KindBuiltin {
 			a.Notes = append(a.Notes, text)
 		}
 		a.Configured, a.Default = slices.Contains(names, a.Name), a.Name == conf.DefaultAgent
@@ -250,7 +251,7 @@ func (a *knownAgent) set() string {
 		parts = append(parts, "model "+a.Model)
 	}
 	if len(a.Models) > 0 {
-		parts = append(parts, "set up with "+some(a.Models))
+		parts = append(parts, "set up with "+plan.FirstFew(a.Models))
 	}
 	return strings.TrimPrefix(strings.Join(parts, "; "), "; ")
 }
@@ -262,8 +263,8 @@ func (p *place) checkLogins(ctx context.Context, o *doctorObject) error {
 	if err != nil {
 		conf = &config.Config{} // another check tells of that
 	}
-	for _, f := range foundAgents(p.Env) {
-		if text := coverBy(p.Env, conf, f.Path); text != "" && f.Name != agent.KindBuiltin {
+	for _, f := range plan.FoundAgents(p.Env) {
+		if text := plan.CoverBy(p.Env, conf, f.Path); text != "" && f.Name != agent.KindBuiltin {
 			o.add("program of "+f.Name, "note", text)
 		}
 		switch {

@@ -12,6 +12,7 @@ import (
 	"agentswarm/swarm/agent"
 	builtinagent "agentswarm/swarm/builtin"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/environ"
 	"agentswarm/swarm/exit"
@@ -120,7 +121,7 @@ func (a *builtinAlone) model(o *builtinagent.Options) (roles.Spec, error) {
 	}
 	orders := &roles.Orders{Table: a.paid.Roles(), Role: a.c.String("role"), Model: given}
 	if a.c.IsSet("role") && (orders.Role == "" || !orders.Table.Has(orders.Role)) {
-		return given, unknownRole("builtin: --role", &roles.UnknownError{Name: orders.Role, Known: orders.Table.Names()})
+		return given, plan.UnknownRole("builtin: --role", &roles.UnknownError{Name: orders.Role, Known: orders.Table.Names()})
 	}
 	found, err := orders.Resolve(roles.Asked{Own: own, Agent: agent.KindBuiltin})
 	if err != nil {
@@ -155,5 +156,5 @@ func (a *builtinAlone) variants() ([]variants.Variant, error) {
 	if a.conf == nil {
 		return variants.Embedded()
 	}
-	return a.place.runVariants(a.c.Context, a.conf, a.base)
+	return plan.RunVariants(a.c.Context, &a.place.Place, a.conf, a.base)
 }

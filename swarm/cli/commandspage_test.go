@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/testing/getenv"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/exit"
@@ -21,7 +22,7 @@ import (
 // -update writes it.
 func TestCommandsPage(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
 	got := commandsPage(newApp(env, builtin(env)))
 	file := filepath.Join("..", "..", "docs", "commands.md")
 	if *update {

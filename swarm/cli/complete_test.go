@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/testing/getenv"
 	"agentswarm/swarm/cli/cmdline"
 )
 
@@ -173,7 +174,7 @@ func TestCompleteFromTables(t *testing.T) {
 	}
 	state := t.TempDir()
 	for _, tt := range tests {
-		o := complete(t.Context(), cmdline.Env{Dir: t.TempDir(), Getenv: envOf("SWARM_STATE_DIR=" + state)}, later(), strings.Split(tt.give, " "))
+		o := complete(t.Context(), cmdline.Env{Dir: t.TempDir(), Getenv: getenv.Of("SWARM_STATE_DIR=" + state)}, later(), strings.Split(tt.give, " "))
 		var words []string
 		for _, c := range o.candidates {
 			if !slices.Contains(words, c.word) {

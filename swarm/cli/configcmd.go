@@ -13,6 +13,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/environ"
 	"agentswarm/swarm/exit"
@@ -336,7 +337,7 @@ func (p *place) checkTogether(conf *config.Config, all []checkedConfig) {
 			File: unknown.Origin.File, Line: unknown.Origin.Line, Key: "run.default_agent", Reason: unknown.Reason(),
 		})
 	}
-	wrong = append(wrong, wrongRoles(p.Env, conf)...)
+	wrong = append(wrong, plan.WrongRoles(p.Env, conf)...)
 	ignored := conf.Ignored()
 	for i := range all {
 		all[i].ignore(slices.DeleteFunc(slices.Clone(ignored), func(e config.Error) bool { return e.File != all[i].File }))

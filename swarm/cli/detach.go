@@ -9,15 +9,12 @@ import (
 	"os"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 )
-
-// detachedVar tells a process that it is the detached half of a command: it
-// names the descriptor on which the other half waits for the run's id.
-const detachedVar = "SWARM_DETACHED_FD"
 
 // begun is what the detached half reports.
 type begun struct {
@@ -89,7 +86,7 @@ func (p *place) beginDetached(ctx context.Context, typed []byte) (*store.Run, er
 	defer input.Close()
 	report, err := proc.Detach(ctx, proc.DetachRequest{
 		Binary: self, Args: p.Env.Args, Dir: p.Env.Dir, Env: p.Env.Environ,
-		FDVar: detachedVar, Log: log, Stdin: input,
+		FDVar: plan.DetachedVar, Log: log, Stdin: input,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("detach: %w", err)
@@ -131,7 +128,7 @@ type report struct{ pipe io.WriteCloser }
 
 // openReport takes the pipe over, so that no child inherits it.
 func openReport(env cmdline.Env) (*report, error) {
-	fd := env.Getenv(detachedVar)
+	fd := env.Getenv(plan.DetachedVar)
 	if fd == "" {
 		return nil, nil
 	}

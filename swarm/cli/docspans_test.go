@@ -10,6 +10,7 @@ import (
 
 	"mvdan.cc/sh/v3/shell"
 
+	"agentswarm/internal/testing/getenv"
 	"agentswarm/swarm/cli/cmdline"
 )
 
@@ -31,7 +32,7 @@ func guides() []string {
 // has a command and flags that exist. Blocks are run by TestDocs of the root.
 func TestPagesShowKnownCommands(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
 	top := filepath.Join("..", "..")
 	n := 0
 	for _, page := range guides() {
@@ -54,7 +55,7 @@ func TestPagesShowKnownCommands(t *testing.T) {
 // TestReadmeNamesEachCommand: a reader of the README finds every command.
 func TestReadmeNamesEachCommand(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +84,7 @@ func knownLine(env cmdline.Env, line string) error {
 
 func TestKnownLine(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
 	for line, known := range map[string]bool{
 		`run --each 'packages/*/' "add a README to {item}"`: true,
 		`run -- gofmt --not-ours`:                           true,

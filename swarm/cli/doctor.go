@@ -17,6 +17,7 @@ import (
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/isolation"
@@ -134,7 +135,7 @@ func (p *place) checkSandbox(ctx context.Context, o *doctorObject) error {
 	if err != nil {
 		return err
 	}
-	o.addSandbox(p.sandboxLine(isolation.Settings{}, got), got.Rung, got.Why)
+	o.addSandbox(plan.SandboxLine(&p.Place, isolation.Settings{}, got), got.Rung, got.Why)
 	return p.checkBackends(got.Rung, o)
 }
 
@@ -147,7 +148,7 @@ func (p *place) checkRung(ctx context.Context, o *doctorObject) error {
 	}
 	line := rung.Short()
 	if why != nil {
-		line += "; " + p.adviceLine(rung, why)
+		line += "; " + plan.AdviceLine(&p.Place, rung, why)
 	}
 	o.addSandbox(line, rung, why)
 	return nil

@@ -15,6 +15,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/enter"
 	"agentswarm/swarm/cli/follow"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/control"
@@ -98,8 +99,8 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 	if err := b.SayGrants(ctx); err != nil {
 		return nil, err
 	}
-	b.Deps.Questions = b.at().policy(b.Contact)
-	b.at().sayQuestions(r.config, b.Deps.Questions)
+	b.Deps.Questions = plan.AskingPolicy(&b.at().Place, b.Contact)
+	plan.SayQuestions(&b.at().Place, r.config, b.Deps.Questions)
 	desk := follow.NewOpenQuestions(b.Owner, b.Run.ID, r.prior)
 	b.Deps.Journal = desk
 	if r.timeout > 0 {

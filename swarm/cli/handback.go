@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing/handback"
@@ -40,8 +41,8 @@ func (t *attempts) Run(_ context.Context, wishes []engine.RetryRequest) error {
 		fmt.Fprintf(t.place.Env.Stderr, "%s: %v: the budget of the run is spent\n", cmdline.Program, handback.ErrNotStarted)
 		return handback.ErrNotStarted
 	}
-	_, _, err = t.place.attemptOwned(t.cli, driveFlagsRead{}, &ownedRun{run: t.run, owner: t.owner, wishes: wishes})
-	if errors.Is(err, ErrDeclined) {
+	_, _, err = t.place.attemptOwned(t.cli, plan.DriveFlagsRead{}, &ownedRun{run: t.run, owner: t.owner, wishes: wishes})
+	if errors.Is(err, plan.ErrDeclined) {
 		fmt.Fprintf(t.place.Env.Stderr, "%s: %v: its agents are not to start\n", cmdline.Program, handback.ErrNotStarted)
 		return handback.ErrNotStarted
 	}

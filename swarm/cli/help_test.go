@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/terminal"
+	"agentswarm/internal/testing/getenv"
 	"agentswarm/swarm/cli/cmdline"
 )
 
@@ -65,7 +66,7 @@ func TestHelpGolden(t *testing.T) {
 // can see, now and later.
 func TestEveryCommandHasHelp(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
 	app := newApp(env, builtin(env))
 	checkHelp(t, app, nil)
 	checkCommands(t, app, app.Commands, nil)

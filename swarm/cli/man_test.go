@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/testing/getenv"
 	"agentswarm/swarm/cli/cmdline"
 )
 
@@ -58,7 +59,7 @@ func FuzzRoff(f *testing.F) {
 // manText is the page of the product, and its lines as they print.
 func manText(t *testing.T) (app *cli.App, lines []string) {
 	t.Helper()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: envOf()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
 	app = newApp(env, builtin(env))
 	var b strings.Builder
 	if err := writeMan(&b, app); err != nil {
@@ -128,7 +129,7 @@ func TestManHasTheEnvironment(t *testing.T) {
 	}
 	reads := regexp.MustCompile(`(?:[gG]etenv|lookup|LookupEnv)\("([A-Z_]+)"\)`)
 	found := 0
-	for _, dir := range []string{".", "cmdline", "riskcmd", "selection", "session", "view", "cleancmd", "enter", "follow", "inspect", "landcmd", "../store", "../control", "../config", "../pager", "../proc", "../../internal/terminal", "../../worktree"} {
+	for _, dir := range []string{".", "cmdline", "riskcmd", "selection", "session", "view", "cleancmd", "enter", "follow", "inspect", "landcmd", "plan", "../store", "../control", "../config", "../pager", "../proc", "../../internal/terminal", "../../worktree"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentswarm/internal/terminal"
+	"agentswarm/internal/testing/getenv"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/store"
@@ -63,7 +64,7 @@ func TestNextStepsCanBeTyped(t *testing.T) {
 				}
 				got = append(got, command)
 				typed, _, _ := strings.Cut(command, " # ")
-				env := cmdline.Env{Getenv: envOf()}
+				env := cmdline.Env{Getenv: getenv.Of()}
 				if _, err := normalize(newApp(env, builtin(env)), strings.Fields(typed)); err != nil {
 					t.Errorf("step %q: %v", step, err)
 				}
@@ -79,7 +80,7 @@ func TestNextStepsCanBeTyped(t *testing.T) {
 // each of them once, under a topic.
 func TestEveryFlagHasAGroup(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Getenv: envOf()}
+	env := cmdline.Env{Getenv: getenv.Of()}
 	for _, cmd := range builtin(env) {
 		shown := 0
 		for _, g := range flagGroups(cmd) {
@@ -102,7 +103,7 @@ func TestEveryFlagHasAGroup(t *testing.T) {
 // TestShortFlagsMeanOne holds that a short flag means the same everywhere.
 func TestShortFlagsMeanOne(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Getenv: envOf()}
+	env := cmdline.Env{Getenv: getenv.Of()}
 	for _, cmd := range builtin(env) {
 		for _, f := range cmd.Flags {
 			names := f.Names()

@@ -10,6 +10,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
@@ -29,7 +30,7 @@ func newResumeCommand(env cmdline.Env) *cli.Command {
 		Name:      "resume",
 		Usage:     "continue a run: start what is not completed",
 		ArgsUsage: "[RUN]",
-		Flags:     append(driveFlags(), scriptEditFlags()...),
+		Flags:     append(plan.DriveFlags(), scriptEditFlags()...),
 		Description: `Starts a new attempt of every agent that was never started, was lost, failed or was
 stopped with its run. Completed agents do not run again, and agents cancelled by name
 stay cancelled. It uses the configuration recorded with the run, and does not merge.
@@ -52,7 +53,7 @@ func resumeAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	drive, err := readDriveFlags(c)
+	drive, err := plan.ReadDriveFlags(c)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func resumeAction(c *cli.Context, env cmdline.Env) error {
 
 // resumeOwned goes on with a run this process owns. done is set where there
 // was nothing to do and the run was not given up yet.
-func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (done bool, err error) {
+func (p *place) resumeOwned(c *cli.Context, drive plan.DriveFlagsRead, r ownedRun) (done bool, err error) {
 	prior := r.owner.View()
 	id := prior.Identity
 	again, err := library.Latest(prior)
@@ -100,7 +101,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err != nil {
 		return false, err
 	}
-	drive.lay(&config, r.owner.View())
+	drive.Lay(&config, r.owner.View())
 	var w fanout.Workflow
 	if err := json.Unmarshal([]byte(id.Workflow.Text), &w); err != nil {
 		return false, fmt.Errorf("read the workflow of run %s: %w", id.Run, err)
@@ -116,9 +117,9 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 		return false, err
 	}
 	if err := (&assign.Assigner{Config: config, Kinds: cmdline.Kinds(p.Env).ByName()}).Calls(w, calls); err != nil {
-		return false, refusedRole(err)
+		return false, plan.RefusedRole(err)
 	}
-	if err := checkTurns(p.Env, c, config, calls); err != nil {
+	if err := plan.CheckTurns(p.Env, c, config, calls); err != nil {
 		return false, err
 	}
 	if len(landing.Workers(prior)) == len(calls) && finished(prior) && !reviewer.Unreviewed(config, prior) && !reviewer.Untitled(config, prior) {
@@ -129,22 +130,22 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err != nil {
 		return false, err
 	}
-	drive.contact.lay(&b.Contact)
+	drive.Contact.Lay(&b.Contact)
 	start := unsettledCalls(b, config, prior, calls)
-	if err := p.findAgain(config.Agents, start); err != nil {
+	if err := plan.FindAgain(&p.Place, config.Agents, start); err != nil {
 		return false, err
 	}
-	if err := p.agentsReady(c.Context, p.newReadiness(config, b.Sandbox.Settings, drive.anyway), start); err != nil {
+	if err := plan.AgentsReady(c.Context, &p.Place, plan.NewReadiness(&p.Place, config, b.Sandbox.Settings, drive.Anyway), start); err != nil {
 		return false, err
 	}
-	if err := p.confirmCalls(config, start, c.Bool("yes")); err != nil {
+	if err := plan.ConfirmCalls(&p.Place, config, start, c.Bool("yes")); err != nil {
 		return false, err
 	}
 	if err := b.startHook(c.Context, config, false); err != nil {
 		return false, err
 	}
 	end, err := b.drive(c.Context, driveRequest{
-		calls: calls, config: config, prior: prior, timeout: drive.timeout,
+		calls: calls, config: config, prior: prior, timeout: drive.Timeout,
 	})
 	if err != nil {
 		return false, err

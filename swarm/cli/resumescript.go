@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/project"
@@ -53,30 +54,30 @@ type scriptedRun struct {
 
 // resumeScript runs a script again: what completed enters it as it did, and
 // the rest runs.
-func (p *place) resumeScript(c *cli.Context, drive driveFlagsRead, r scriptedRun) error {
+func (p *place) resumeScript(c *cli.Context, drive plan.DriveFlagsRead, r scriptedRun) error {
 	pl, err := p.planResume(c, r)
 	if err != nil {
 		return err
 	}
-	drive.lay(&pl.config, r.prior)
-	if err := p.kindsReady(c.Context, pl, drive.anyway); err != nil {
+	drive.Lay(&pl.Config, r.prior)
+	if err := plan.KindsReady(c.Context, &p.Place, pl, drive.Anyway); err != nil {
 		return err
 	}
-	if err := p.confirmScript(pl, c.Bool("yes")); err != nil {
+	if err := plan.ConfirmScript(&p.Place, pl, c.Bool("yes")); err != nil {
 		return err
 	}
 	b, err := openBench(c.Context, &p.Place, r.run, r.owner)
 	if err != nil {
 		return err
 	}
-	b.Contact = pl.contact
-	drive.contact.lay(&b.Contact)
-	if err := b.startHook(c.Context, pl.config, false); err != nil {
+	b.Contact = pl.Contact
+	drive.Contact.Lay(&b.Contact)
+	if err := b.startHook(c.Context, pl.Config, false); err != nil {
 		return err
 	}
 	end, err := b.drive(c.Context, driveRequest{
-		script: pl.script, base: pl.base, config: pl.config, prior: r.prior, timeout: drive.timeout,
-		anyway: drive.anyway,
+		script: pl.Script, base: pl.Base, config: pl.Config, prior: r.prior, timeout: drive.Timeout,
+		anyway: drive.Anyway,
 	})
 	if err != nil {
 		return err
@@ -86,15 +87,15 @@ func (p *place) resumeScript(c *cli.Context, drive driveFlagsRead, r scriptedRun
 
 // planResume is what a run goes on with: what the latest owner went by, and
 // what the flags say of it. All is checked as at the start of a run.
-func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
+func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan.Plan, error) {
 	latest, err := session.ReadConfig(r.prior)
 	if err != nil {
 		return nil, err
 	}
-	pl := &plan{
-		verb: "resume", base: r.prior.Identity.Base, script: r.script,
-		config: latest.Config, contact: latest.Contact, isolation: latest.Settings, policy: latest.Policy,
-		discard: func() {},
+	pl := &plan.Plan{
+		Verb: "resume", Base: r.prior.Identity.Base, Script: r.script,
+		Config: latest.Config, Contact: latest.Contact, Isolation: latest.Settings, Policy: latest.Policy,
+		Discard: func() {},
 	}
 	edited, anew := c.IsSet("script"), c.Bool("reconfigure")
 	if !edited && !anew && !c.IsSet("args") {
@@ -105,7 +106,7 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 			return nil, err
 		}
 	}
-	if err := pl.readArgs(c, p); err != nil {
+	if err := pl.ReadArgs(c, &p.Place); err != nil {
 		return nil, err
 	}
 	if anew {
@@ -113,7 +114,7 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 			return nil, err
 		}
 	}
-	if err := p.vet(c.Context, pl); err != nil {
+	if err := plan.Vet(c.Context, &p.Place, pl); err != nil {
 		return nil, err
 	}
 	if !edited && !anew {
@@ -122,63 +123,63 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 	if err := p.trustResume(c.Context, pl); err != nil {
 		return nil, err
 	}
-	if err := p.approve(pl.needs, c.Bool("trust")); err != nil {
+	if err := p.approve(pl.Needs, c.Bool("trust")); err != nil {
 		return nil, err
 	}
-	s := pl.script
+	s := pl.Script
 	s.Config, err = json.Marshal(session.Reconfigured{
-		Config: session.Config{Config: pl.config, Contact: pl.contact, Settings: pl.isolation, Policy: pl.policy},
+		Config: session.Config{Config: pl.Config, Contact: pl.Contact, Settings: pl.Isolation, Policy: pl.Policy},
 		Script: library.Setting{Path: s.Path, Agent: s.Agent, Form: s.Form, Types: s.Types},
 	})
 	return pl, err
 }
 
 // editScript takes the text of a file in place of the recorded one.
-func (p *place) editScript(pl *plan, word string) error {
-	found, err := p.library().Find("resume --script", word)
+func (p *place) editScript(pl *plan.Plan, word string) error {
+	found, err := plan.OpenLibrary(&p.Place).Find("resume --script", word)
 	if err != nil {
 		return err
 	}
-	before := pl.script
-	if err := pl.readScriptFile(p, word, found.Path); err != nil {
+	before := pl.Script
+	if err := pl.ReadScriptFile(&p.Place, word, found.Path); err != nil {
 		return err
 	}
-	s := pl.script
+	s := pl.Script
 	s.Args, s.Lib, s.Agent, s.Types, s.Config = before.Args, before.Lib, before.Agent, before.Types, before.Config
 	return nil
 }
 
 // reconfigure takes what the configuration and the checkout say today.
-func (p *place) reconfigure(c *cli.Context, pl *plan) error {
+func (p *place) reconfigure(c *cli.Context, pl *plan.Plan) error {
 	conf, err := p.LoadConfig(c.Context, "HEAD")
 	if err != nil {
 		return err
 	}
-	before, orders := pl.script.Agent, pl.config.Roles
-	pl.script.Agent, pl.script.Lib = "", nil
-	if err := p.configure(c, pl, conf); err != nil {
+	before, orders := pl.Script.Agent, pl.Config.Roles
+	pl.Script.Agent, pl.Script.Lib = "", nil
+	if err := plan.Configure(&p.Place, c, pl, conf); err != nil {
 		return err
 	}
-	if o := pl.config.Roles; orders != nil {
+	if o := pl.Config.Roles; orders != nil {
 		// Flags of the start still hold; the configuration is read anew.
 		o.Role, o.Model, o.Models, o.Route, o.Phases = orders.Role, orders.Model, orders.Models, orders.Route, orders.Phases
 	}
-	p.sayNotes(pl)
-	if pl.script.Agent == "" && pl.config.Agents[before] != nil {
-		pl.script.Agent = before // as it was chosen at the start
+	plan.SayNotes(&p.Place, pl)
+	if pl.Script.Agent == "" && pl.Config.Agents[before] != nil {
+		pl.Script.Agent = before // as it was chosen at the start
 	}
-	return p.library().Gather(pl.script)
+	return plan.OpenLibrary(&p.Place).Gather(pl.Script)
 }
 
 // trustResume finds out which texts that the run would newly go by nobody has
 // approved, and that its agents have programs.
-func (p *place) trustResume(ctx context.Context, pl *plan) error {
-	entries, err := p.Repo.Tree(ctx, git.Hash(pl.base.Tree))
+func (p *place) trustResume(ctx context.Context, pl *plan.Plan) error {
+	entries, err := p.Repo.Tree(ctx, git.Hash(pl.Base.Tree))
 	if err != nil {
 		return err
 	}
-	pl.files = project.Files(entries)
-	if err := p.findPrograms(ctx, pl); err != nil {
+	pl.Files = project.Files(entries)
+	if err := plan.FindPrograms(ctx, &p.Place, pl); err != nil {
 		return err
 	}
 	// A file here may have come with a later commit than the base.
@@ -186,7 +187,7 @@ func (p *place) trustResume(ctx context.Context, pl *plan) error {
 	if err != nil {
 		return err
 	}
-	pl.trustScript(slices.Concat(pl.files, here))
-	pl.needs, err = p.Trust().Pending(pl.wants)
+	pl.TrustScript(slices.Concat(pl.Files, here))
+	pl.Needs, err = p.Trust().Pending(pl.Wants)
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/inspect"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/cli/view"
@@ -35,7 +36,7 @@ func newRetryCommand(env cmdline.Env) *cli.Command {
 			&cli.StringFlag{Name: "like", Usage: "show them the shared changes of `AGENT` that they lack"},
 			&cli.BoolFlag{Name: "fresh", Usage: "start from the base, not from the agent's work"},
 			&cli.StringFlag{Name: "onto", Usage: "start from the commit `TIP`, such as main, with the agent's own patch on top"},
-		}, append(selection.EndedFlags(), driveFlags()...)...),
+		}, append(selection.EndedFlags(), plan.DriveFlags()...)...),
 		Description: `Starts a new attempt of agents that have ended, completed or not. Its workspace
 holds the changes of the last attempt, staged. With --fresh it starts from the base.
 All earlier feedback follows the prompt, oldest first. Without --feedback, the reason
@@ -67,7 +68,7 @@ func retryAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	drive, err := readDriveFlags(c)
+	drive, err := plan.ReadDriveFlags(c)
 	if err != nil {
 		return err
 	}
@@ -238,14 +239,14 @@ func paragraphs(all ...string) string {
 
 // retryLive asks the process that owns the run.
 func (p *place) retryLive(c *cli.Context, s *selection.Selection, wishes []engine.RetryRequest) error {
-	if n := flagOfDriving(c); n != "" {
+	if n := plan.FlagOfDriving(c); n != "" {
 		return exit.Usagef("retry: run %s is driven by another process, which %s does not reach", s.Run.ID, n)
 	}
 	config, err := session.EngineConfig(s.View)
 	if err != nil {
 		return err
 	}
-	if err := p.confirmCalls(config, callsAgain(s.View, wishes), c.Bool("yes")); err != nil {
+	if err := plan.ConfirmCalls(&p.Place, config, plan.CallsAgain(s.View, wishes), c.Bool("yes")); err != nil {
 		return err
 	}
 	client, err := session.Reach(c.Context, &p.Place, s.Run)
@@ -284,7 +285,7 @@ type ownedRun struct {
 }
 
 // retryOwned runs the attempts here.
-func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) error {
+func (p *place) retryOwned(c *cli.Context, drive plan.DriveFlagsRead, r ownedRun) error {
 	b, end, err := p.attemptOwned(c, drive, &r)
 	if err != nil {
 		return err
@@ -295,18 +296,18 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 
 // attemptOwned runs the attempts here, after the question about agents that cost money. The
 // wishes of r are on its new base then.
-func (p *place) attemptOwned(c *cli.Context, drive driveFlagsRead, r *ownedRun) (*bench, *ended, error) {
+func (p *place) attemptOwned(c *cli.Context, drive plan.DriveFlagsRead, r *ownedRun) (*bench, *ended, error) {
 	prior := r.owner.View()
 	config, err := session.EngineConfig(prior)
 	if err != nil {
 		return nil, nil, err
 	}
-	drive.lay(&config, r.owner.View())
-	if err := checkTurns(p.Env, c, config, callsOf(prior)); err != nil {
+	drive.Lay(&config, r.owner.View())
+	if err := plan.CheckTurns(p.Env, c, config, plan.CallsOf(prior)); err != nil {
 		return nil, nil, err
 	}
-	again := callsAgain(prior, r.wishes)
-	if err := p.findAgain(config.Agents, again); err != nil {
+	again := plan.CallsAgain(prior, r.wishes)
+	if err := plan.FindAgain(&p.Place, config.Agents, again); err != nil {
 		return nil, nil, err
 	}
 	recorded, err := session.ReadConfig(prior)
@@ -316,10 +317,10 @@ func (p *place) attemptOwned(c *cli.Context, drive driveFlagsRead, r *ownedRun) 
 	if err := p.Given(&recorded.Settings); err != nil {
 		return nil, nil, err
 	}
-	if err := p.agentsReady(c.Context, p.newReadiness(config, recorded.Settings, drive.anyway), again); err != nil {
+	if err := plan.AgentsReady(c.Context, &p.Place, plan.NewReadiness(&p.Place, config, recorded.Settings, drive.Anyway), again); err != nil {
 		return nil, nil, err
 	}
-	if err := p.confirmCalls(config, again, c.Bool("yes")); err != nil {
+	if err := plan.ConfirmCalls(&p.Place, config, again, c.Bool("yes")); err != nil {
 		return nil, nil, err
 	}
 	b, err := openBench(c.Context, &p.Place, r.run, r.owner)
@@ -329,12 +330,12 @@ func (p *place) attemptOwned(c *cli.Context, drive driveFlagsRead, r *ownedRun) 
 	if r.wishes, err = b.wishesOnto(c.Context, r.onto, r.wishes); err != nil {
 		return nil, nil, err
 	}
-	drive.contact.lay(&b.Contact)
+	drive.Contact.Lay(&b.Contact)
 	if err := b.startHook(c.Context, config, false); err != nil {
 		return nil, nil, err
 	}
 	end, err := b.drive(c.Context, driveRequest{
-		retry: r.wishes, config: config, prior: prior, timeout: drive.timeout,
+		retry: r.wishes, config: config, prior: prior, timeout: drive.Timeout,
 	})
 	return b, end, err
 }

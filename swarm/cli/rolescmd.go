@@ -14,6 +14,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/roles"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/models/catalog"
 )
@@ -93,7 +94,7 @@ func rolesAction(c *cli.Context, env cmdline.Env) error {
 		env: env, conf: conf, prices: known.With(conf.Prices()),
 		orders: &roles.Orders{Table: conf.Roles(), Providers: catalog.Configured(conf)},
 	}
-	r.known = knownProviders(env, conf, r.orders.Providers)
+	r.known = plan.KnownProviders(env, conf, r.orders.Providers)
 	r.orders.Lacking = r.known.Lacking()
 	o, err := r.list()
 	if err != nil {
@@ -169,7 +170,7 @@ func (r *roleLister) role(name string) (*roleObject, roles.Spec, error) {
 // single is the agent that is the only one configured, or the only one here.
 func (r *roleLister) single() string {
 	p := withoutProject(r.env)
-	name, _, err := p.onlyChoice(r.conf.AgentNames())
+	name, _, err := plan.OnlyChoice(&p.Place, r.conf.AgentNames())
 	if err != nil {
 		return "" // a run says what is missing
 	}

@@ -9,10 +9,6 @@ import (
 	"agentswarm/swarm/engine"
 )
 
-// room refuses a run whose state could not be written, or whose first
-// workspace would not fit on the disk.
-func (p *place) room(_ context.Context, pl *plan) error { return p.CheckSpace(pl.size) }
-
 // watchDisk watches the file systems of the state, of temporary files and of the
 // repository while agents work. The function that it returns ends the watch.
 func (b *bench) watchDisk(ctx context.Context, c engine.Config, agents diskwatch.Agents) (end func()) {

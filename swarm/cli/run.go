@@ -5,17 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/terminal"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/follow"
-	"agentswarm/swarm/cli/view"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
-	"agentswarm/swarm/store"
 )
 
 func newRunCommand(env cmdline.Env) *cli.Command {
@@ -23,7 +21,7 @@ func newRunCommand(env cmdline.Env) *cli.Command {
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own workspace",
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
-		Flags:     slices.Concat(runFlags(), ticketFlags(), roleFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), quotaFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags()),
+		Flags:     slices.Concat(runFlags(), plan.TicketFlags(), plan.RoleFlags(), plan.OptionFlags(), plan.StageFlags(), plan.ScriptFlags(), plan.BudgetFlags(), plan.QuotaFlags(), plan.CaptureFlags(), plan.ContactFlags(), plan.IsolationFlags(), plan.CautionFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
 the base commit, or --count alternatives. The command after -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.
@@ -88,7 +86,7 @@ func runFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only questions and the result"},
 		cmdline.JSONFlag(),
 		cmdline.YesFlag(),
-		anywayFlag(),
+		plan.AnywayFlag(),
 		&cli.BoolFlag{Name: "trust", Usage: "approve the commands of this repository's configuration"},
 	}
 }
@@ -112,52 +110,52 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 		return err
 	}
 	p.Keep()
-	pl, err := p.newPlan(c)
+	pl, err := plan.New(&p.Place, c)
 	if err != nil {
 		return err
 	}
-	defer pl.discard()
-	p.sayTools(pl)
+	defer pl.Discard()
+	plan.SayTools(&p.Place, pl)
 	if c.Bool("dry-run") {
 		first.clear()
-		return p.printPlan(pl, c.Bool("json"))
+		return plan.PrintPlan(&p.Place, pl, c.Bool("json"))
 	}
-	if err := p.approve(pl.needs, c.Bool("trust")); err != nil {
+	if err := p.approve(pl.Needs, c.Bool("trust")); err != nil {
 		return err
 	}
-	if pl.merge {
+	if pl.Merge {
 		if err := p.Personal("merging"); err != nil {
 			return err
 		}
 	}
-	if err := p.modelNamed(pl); err != nil {
+	if err := plan.ModelNamed(&p.Place, pl); err != nil {
 		return err
 	}
-	if err := p.kindsReady(c.Context, pl, c.Bool("anyway")); err != nil {
+	if err := plan.KindsReady(c.Context, &p.Place, pl, c.Bool("anyway")); err != nil {
 		return err
 	}
-	p.sayAgent(pl)
-	if err := p.confirmPaid(pl, c.Bool("yes")); err != nil {
+	plan.SayAgent(&p.Place, pl)
+	if err := plan.ConfirmPaid(&p.Place, pl, c.Bool("yes")); err != nil {
 		return err
 	}
-	p.sayBase(pl)
-	p.sayNotes(pl)
-	p.sayRoutes(pl)
-	p.sayVariants(pl)
-	if pl.assigned != nil {
-		sayUnused(env.Stderr, pl.config.Roles, pl.assigned.Flags())
+	plan.SayBase(&p.Place, pl)
+	plan.SayNotes(&p.Place, pl)
+	plan.SayRoutes(&p.Place, pl)
+	plan.SayVariants(&p.Place, pl)
+	if pl.Assigned != nil {
+		plan.SayUnused(env.Stderr, pl.Config.Roles, pl.Assigned.Flags())
 	}
-	p.sayOverlaps(pl)
-	p.saySilent(env.Stderr, pl)
-	if err := p.hintInstalled(c.Context, pl); err != nil {
+	plan.SayOverlaps(&p.Place, pl)
+	plan.SaySilent(&p.Place, env.Stderr, pl)
+	if err := plan.HintInstalled(c.Context, &p.Place, pl); err != nil {
 		return err
 	}
 	if c.Bool("detach") && report == nil {
-		return p.detach(c.Context, detachRequest{json: c.Bool("json"), input: pl.input})
+		return p.detach(c.Context, detachRequest{json: c.Bool("json"), input: pl.Input})
 	}
 	if c.Bool("watch") && report == nil && follow.HasScreen(&p.Place) {
 		first.clear()
-		run, err := p.beginDetached(c.Context, pl.input)
+		run, err := p.beginDetached(c.Context, pl.Input)
 		if err != nil {
 			return err
 		}
@@ -167,7 +165,7 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 	if err != nil {
 		return err
 	}
-	if err := b.startHook(c.Context, pl.config, true); err != nil {
+	if err := b.startHook(c.Context, pl.Config, true); err != nil {
 		return err
 	}
 	if err := report.say(b.Run.ID, nil); err != nil {
@@ -177,13 +175,13 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 		env.Began(b.Run)
 	}
 	end, err := b.drive(c.Context, driveRequest{
-		calls: pl.calls, script: pl.script, base: pl.base, config: pl.config, timeout: pl.runTimeout,
+		calls: pl.Calls, script: pl.Script, base: pl.Base, config: pl.Config, timeout: pl.RunTimeout,
 		anyway: c.Bool("anyway"),
 	})
 	if err != nil {
 		return err
 	}
-	request := finishRequest{json: c.Bool("json"), merge: pl.merge, into: pl.into}
+	request := finishRequest{json: c.Bool("json"), merge: pl.Merge, into: pl.Into}
 	if c.Bool("hand-back") {
 		request.back = &attempts{place: p, cli: c, run: b.Run, owner: b.Owner}
 	}
@@ -239,31 +237,10 @@ func (p *place) approve(needs []config.Item, trust bool) error {
 	return store.Approve(needs)
 }
 
-// sayBase tells in one line what of the user's work is not in the base.
-func (p *place) sayBase(pl *plan) {
-	if pl.base.Kind != store.BaseHead || !pl.dirt.Any() {
-		return
-	}
-	var parts []string
-	for _, d := range []struct {
-		n    int
-		what string
-	}{
-		{pl.dirt.Staged, "staged"}, {pl.dirt.Unstaged, "unstaged"},
-		{pl.dirt.Untracked, "untracked"}, {pl.dirt.Unmerged, "unmerged"},
-	} {
-		if d.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", d.n, d.what))
-		}
-	}
-	fmt.Fprintf(p.Env.Stderr, "base: HEAD %s, without your uncommitted changes (%s); --with-changes includes them\n",
-		view.Git10(pl.base.Commit), strings.Join(parts, ", "))
-}
-
 // begin makes the run: its folder, its base, its frozen configuration. From
 // here on something is written.
-func (p *place) begin(ctx context.Context, pl *plan) (*bench, error) {
-	id, err := p.identity(pl)
+func (p *place) begin(ctx context.Context, pl *plan.Plan) (*bench, error) {
+	id, err := plan.Identity(&p.Place, pl)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +248,7 @@ func (p *place) begin(ctx context.Context, pl *plan) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = p.pin(ctx, run, pl)
+	err = plan.Pin(ctx, &p.Place, run, pl)
 	var b *bench
 	if err == nil {
 		b, err = openBench(ctx, &p.Place, run, owner)

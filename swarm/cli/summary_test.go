@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentswarm/internal/terminal"
+	"agentswarm/internal/testing/getenv"
 	"agentswarm/merge"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/view"
@@ -78,7 +79,7 @@ func summaryOf(t *testing.T, width int, v *store.View, merged *lander.Report) (l
 	t.Helper()
 	dir = t.TempDir()
 	var screen strings.Builder
-	p := withoutProject(cmdline.Env{Stderr: &screen, Calls: "swarm", Getenv: envOf(fmt.Sprintf("COLUMNS=%d", width))})
+	p := withoutProject(cmdline.Env{Stderr: &screen, Calls: "swarm", Getenv: getenv.Of(fmt.Sprintf("COLUMNS=%d", width))})
 	if err := view.PrintSummary(&p.Place, &store.Run{ID: "k3x9q2", Dir: dir}, v, merged); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/lab"
@@ -247,7 +248,7 @@ func labAgentOf(env cmdline.Env, c *cli.Context, r *lab.Request) (note string, e
 		return "", err
 	}
 	p := withoutProject(env)
-	a, err := p.namedAgent(c, &plan{}, conf)
+	a, err := plan.NamedAgent(&p.Place, c, &plan.Plan{}, conf)
 	if err != nil {
 		return "", err
 	}
@@ -263,35 +264,35 @@ func labAgentOf(env cmdline.Env, c *cli.Context, r *lab.Request) (note string, e
 			Advice: "take it out of " + p.UserFile(),
 		}
 	}
-	if _, err := p.specOf(a.Agent); err != nil {
+	if _, err := plan.SpecOf(&p.Place, a.Agent); err != nil {
 		return "", err
 	}
-	if r.Variants, err = p.runVariants(c.Context, conf, ""); err != nil {
+	if r.Variants, err = plan.RunVariants(c.Context, &p.Place, conf, ""); err != nil {
 		return "", err
 	}
-	if a.why != "" {
-		note = fmt.Sprintf("agent: %s (%s)\n", termtext.Line(a.Name), termtext.Line(a.why))
+	if a.Why != "" {
+		note = fmt.Sprintf("agent: %s (%s)\n", termtext.Line(a.Name), termtext.Line(a.Why))
 	}
 	r.Agent = a.Name
 	return note, nil
 }
 
 // confirmLab asks once before many agents start that cost money.
-func confirmLab(env cmdline.Env, c *cli.Context, plan *lab.Plan) error {
+func confirmLab(env cmdline.Env, c *cli.Context, trial *lab.Plan) error {
 	conf, err := labConfigOf(env)
 	if err != nil {
 		return err
 	}
-	a, err := conf.Agent(plan.Agent)
+	a, err := conf.Agent(trial.Agent)
 	if err != nil {
 		return err
 	}
-	if !cmdline.Kinds(env).ByName()[a.Kind.String()].Paid || plan.Missing() <= unasked || c.Bool("yes") {
+	if !cmdline.Kinds(env).ByName()[a.Kind.String()].Paid || trial.Missing() <= plan.Unasked || c.Bool("yes") {
 		return nil
 	}
-	return askToStart(env,
-		fmt.Sprintf("%s %s: %s", plan.Agent, plan.Model, termtext.Count(plan.Missing(), "agent", "agents")),
-		fmt.Sprintf("%d at once", plan.Jobs))
+	return plan.AskToStart(env,
+		fmt.Sprintf("%s %s: %s", trial.Agent, trial.Model, termtext.Count(trial.Missing(), "agent", "agents")),
+		fmt.Sprintf("%d at once", trial.Jobs))
 }
 
 // pageCan refuses a page that could not be written, before anybody is paid.

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,8 +12,8 @@ import (
 
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
-	"agentswarm/swarm/agent"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/variantset"
@@ -75,13 +73,13 @@ func variantsAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	all, err := p.allVariants(c.Context, base)
+	all, err := plan.AllVariants(c.Context, &p.Place, base)
 	if err != nil {
 		return err
 	}
 	if p.Repo != nil && !p.Repo.Bare() {
 		if differ := variantset.Uncommitted(p.Repo.TopLevel, all); len(differ) > 0 {
-			fmt.Fprintf(env.Stderr, "not committed: %s; agents are told what the commit has that a run starts from\n", termtext.Line(some(differ)))
+			fmt.Fprintf(env.Stderr, "not committed: %s; agents are told what the commit has that a run starts from\n", termtext.Line(plan.FirstFew(differ)))
 		}
 	}
 	o := &variantsObject{Schema: "swarm.variants/1", Enabled: !conf.NoVariants, Variants: []knownVariant{}}
@@ -165,57 +163,4 @@ func (v *knownVariant) from() string {
 		text += ", off"
 	}
 	return text
-}
-
-// runVariants are those that agents of a run may be told: what swarm brings,
-// what the user has laid over it, and what the repository has over that, as it
-// is committed; less what the configuration leaves out.
-func (p *place) runVariants(ctx context.Context, conf *config.Config, commit git.Hash) ([]variants.Variant, error) {
-	if conf.NoVariants {
-		return nil, nil
-	}
-	all, err := p.allVariants(ctx, commit)
-	if err != nil {
-		return nil, err
-	}
-	for _, text := range variantset.UnknownOff(all, conf.VariantsOff) {
-		fmt.Fprintf(p.Env.Stderr, "%s: %s\n", cmdline.Program, termtext.Line(text))
-	}
-	return variants.Less(all, conf.VariantsOff), nil
-}
-
-// sayVariants tells which of the texts that agents of a run may be told are the
-// repository's own, and which of those stand in the place of another: somebody
-// else may have written them.
-func (p *place) sayVariants(pl *plan) {
-	heard := pl.script != nil
-	for _, call := range pl.calls {
-		spec := pl.config.Agents[call.Agent]
-		heard = heard || spec != nil && spec.Kind != agent.KindCommand
-	}
-	if !heard {
-		return
-	}
-	own := variantset.OfRepo(pl.config.Variants)
-	if len(own) > 0 {
-		fmt.Fprintf(p.Env.Stderr, "variants of this repository: %s; swarm variants MODEL shows them\n", some(own))
-	}
-}
-
-// some are the first few of a list, and how many more there are.
-func some(all []string) string {
-	const most = 5
-	if len(all) <= most {
-		return strings.Join(all, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
-}
-
-// allVariants are all that there are. An empty commit has none.
-func (p *place) allVariants(ctx context.Context, commit git.Hash) ([]variants.Variant, error) {
-	r := variantset.Request{Repo: p.Repo, Commit: commit}
-	if file := config.UserFile(config.Lookup(p.Env.Getenv)); file != "" {
-		r.UserDir = filepath.Join(filepath.Dir(file), "variants")
-	}
-	return variantset.All(ctx, r)
 }

@@ -12,6 +12,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/script"
@@ -109,11 +110,11 @@ func workflowLsAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	const verb = "workflow ls"
-	named, err := p.library().FindAll(verb, nil)
+	named, err := plan.OpenLibrary(&p.Place).FindAll(verb, nil)
 	if err != nil {
 		return err
 	}
-	all, err := p.library().CheckAll(c.Context, verb, named)
+	all, err := plan.OpenLibrary(&p.Place).CheckAll(c.Context, verb, named)
 	if err != nil {
 		return err
 	}
@@ -195,16 +196,16 @@ func workflowValidateAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	const verb = "workflow validate"
-	named, err := p.library().FindAll(verb, words)
+	named, err := plan.OpenLibrary(&p.Place).FindAll(verb, words)
 	if err != nil {
 		return err
 	}
-	all, err := p.library().CheckAll(c.Context, verb, named)
+	all, err := plan.OpenLibrary(&p.Place).CheckAll(c.Context, verb, named)
 	if err != nil {
 		return err
 	}
 	o := validatedObject{Schema: "swarm.validated/1", OK: true, Workflows: []validatedScript{}}
-	if o.Warnings, err = p.vetTools(c.Context, all); err != nil {
+	if o.Warnings, err = plan.VetTools(c.Context, &p.Place, all); err != nil {
 		return err
 	}
 	for _, v := range all {
@@ -304,7 +305,7 @@ func (c *completer) workflowNames(ctx context.Context) {
 	if p == nil {
 		return
 	}
-	for _, w := range p.library().Saved() {
+	for _, w := range plan.OpenLibrary(&p.Place).Saved() {
 		c.fitting(w.Name, w.Folder)
 	}
 }
@@ -318,9 +319,4 @@ func workflowArguments(c *cli.Context, env cmdline.Env, least, most int) (*place
 	}
 	p, err := openPlace(c, env)
 	return p, words, err
-}
-
-// library is the workflows of the repository.
-func (p *place) library() *library.Library {
-	return &library.Library{Project: &p.Project, Self: p.Env.Self}
 }

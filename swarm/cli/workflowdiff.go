@@ -13,6 +13,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
@@ -108,27 +109,27 @@ func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 			Advice: fmt.Sprintf("wait for it with `%s wait %s`", env.Calls, id.Run),
 		}
 	}
-	found, err := p.library().Find(verb, words[1])
+	found, err := plan.OpenLibrary(&p.Place).Find(verb, words[1])
 	if err != nil {
 		return err
 	}
-	pl := &plan{verb: verb}
-	if pl.script, err = library.Latest(s.View); err != nil {
+	pl := &plan.Plan{Verb: verb}
+	if pl.Script, err = library.Latest(s.View); err != nil {
 		return err
 	}
 	if err := p.editScript(pl, found.Path); err != nil {
 		return err
 	}
-	pl.script.Name = found.File
-	if err := p.vet(c.Context, pl); err != nil {
+	pl.Script.Name = found.File
+	if err := plan.Vet(c.Context, &p.Place, pl); err != nil {
 		return err
 	}
-	seen, err := p.foresee(c.Context, s, pl.script)
+	seen, err := p.foresee(c.Context, s, pl.Script)
 	if err != nil {
 		return err
 	}
 	o := newReplayObject(seen)
-	o.Run, o.File = id.Run, pl.script.Name
+	o.Run, o.File = id.Run, pl.Script.Name
 	if c.Bool("json") {
 		return cmdline.PrintJSON(env.Stdout, o)
 	}
@@ -154,7 +155,7 @@ func (p *place) foresee(ctx context.Context, s *selection.Selection, edited *lib
 	calling := edited.Calling(config, s.View.Identity.Base, assigned.Script(), func(call *task.Call) error {
 		return engine.CheckCall(config, known, call)
 	})
-	calling.Can = can(known, config)
+	calling.Can = plan.Can(known, config)
 	calling.Walled = true // what was run is on record, and nothing is run now
 	deps := engine.Deps{Run: s.Run, Kinds: known}
 	return workflow.Foresee(ctx, workflow.PreviewRequest{
@@ -162,7 +163,7 @@ func (p *place) foresee(ctx context.Context, s *selection.Selection, edited *lib
 		Config:  calling,
 		Machine: process.Runner(p.Env.Self),
 		Nested: func(_ context.Context, n *script.Nested) (*script.Source, error) {
-			return p.library().Nested(edited, n)
+			return plan.OpenLibrary(&p.Place).Nested(edited, n)
 		},
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
@@ -30,11 +31,11 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 	}
 	assigned := &assign.Assigner{Config: r.config, Kinds: cmdline.Kinds(b.Env).ByName()}
 	if conf, err := cmdline.UserConfig(b.Env); err == nil && r.prior == nil && r.config.Roles != nil {
-		known := knownProviders(b.Env, conf, r.config.Roles.Providers)
+		known := plan.KnownProviders(b.Env, conf, r.config.Roles.Providers)
 		assigned.CheckModels, r.config.Roles.Lacking = known.Check, known.Lacking()
 	}
-	check := readyCalls(ctx, b.at().newReadiness(r.config, b.Sandbox.Settings, r.anyway), e.CheckCall)
-	calling := s.Calling(r.config, r.base, assigned.Script(), b.at().checkAllow(s.Dispatched, check))
+	check := plan.ReadyCalls(ctx, plan.NewReadiness(&b.at().Place, r.config, b.Sandbox.Settings, r.anyway), e.CheckCall)
+	calling := s.Calling(r.config, r.base, assigned.Script(), plan.CheckAllow(&b.at().Place, s.Dispatched, check))
 	calling.Walled, calling.Can = b.Sandbox.Walled(), b.abilities(r.config)
 	calling.Warned = s.Warned
 	calling.Fit = engine.Fits(r.config.Agents, b.Deps.Kinds)
@@ -43,11 +44,11 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 		Config:  calling,
 		Machine: b.machine,
 		Nested: func(_ context.Context, n *script.Nested) (*script.Source, error) {
-			return b.at().library().Nested(s, n)
+			return plan.OpenLibrary(&b.at().Place).Nested(s, n)
 		},
 	})
 	if err == nil && outcome.Error == nil {
-		sayUnused(b.Env.Stderr, r.config.Roles, assigned.Flags())
+		plan.SayUnused(b.Env.Stderr, r.config.Roles, assigned.Flags())
 	}
 	return outcome, errors.Join(err, tools.Close())
 }

@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/workflow/library"
@@ -64,7 +65,7 @@ func workflowSaveAction(c *cli.Context, env cmdline.Env) error {
 	if r.Word == "-" {
 		r.Typed = cmdline.Input(env)
 	}
-	s, err := p.library().PrepareSave(r)
+	s, err := plan.OpenLibrary(&p.Place).PrepareSave(r)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/fleet"
@@ -70,7 +71,7 @@ func workflowTestAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	const verb = "workflow test"
-	named, err := p.library().FindTested(verb, words)
+	named, err := plan.OpenLibrary(&p.Place).FindTested(verb, words)
 	if err != nil {
 		return err
 	}
@@ -123,7 +124,7 @@ func (p *place) tester(ctx context.Context) (*library.Tester, error) {
 	if conf.MaxAgents > 0 {
 		most = conf.MaxAgents
 	}
-	return p.library().NewTester(most)
+	return plan.OpenLibrary(&p.Place).NewTester(most)
 }
 
 func newTestedScript(t *library.Tested) testedScript {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentswarm/internal/terminal"
+	"agentswarm/internal/testing/getenv"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -27,7 +28,7 @@ func TestFramesAreFew(t *testing.T) {
 		t.Run(tt.env, func(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
-			getenv := envOf(tt.env)
+			getenv := getenv.Of(tt.env)
 			began := time.Now()
 			w := &Watcher{
 				Began: began, told: map[string]bool{}, View: store.Fold(store.Identity{Run: "k3x9q2"}, nil),

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -28,17 +27,5 @@ func golden(t *testing.T, name, got string) {
 	}
 	if got != string(want) {
 		t.Errorf("%s is\n%s\nwant\n%s", name, got, want)
-	}
-}
-
-// envOf makes a Getenv from NAME=value words.
-func envOf(vars ...string) func(string) string {
-	return func(name string) string {
-		for _, v := range vars {
-			if n, value, _ := strings.Cut(v, "="); n == name {
-				return value
-			}
-		}
-		return ""
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentswarm/internal/terminal"
+	"agentswarm/internal/testing/getenv"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -43,7 +44,7 @@ func TestToldOfTheEnd(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
-			getenv := envOf(strings.Fields(tt.env)...)
+			getenv := getenv.Of(strings.Fields(tt.env)...)
 			term := terminal.Output{TTY: !tt.file, Descriptor: -1, Getenv: getenv}.WithEnv(getenv)
 			w := &Watcher{
 				Began: tt.began, progress: newProgress(&b, term), told: map[string]bool{},

@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/apparmor"
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/isolation"
+	"agentswarm/swarm/userns"
+	"agentswarm/worktree"
+	"agentswarm/worktree/pool"
+)
+
+// IsolationFlags are those of every command that runs agents.
+func IsolationFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "sandbox", Usage: "run agents in a sandbox: `auto|require|off`; require accepts only namespaces (default: auto)"},
+		&cli.StringFlag{Name: "backend", Usage: "backend of workspaces: `auto|overlay|reflink|copy|worktree` (default: auto, the cheapest that works)"},
+		&cli.StringSliceFlag{Name: "hide", Usage: "hide the file or folder `PATH` from agents; may be given again"},
+		&cli.StringSliceFlag{Name: "write", Usage: "let agents also write to the folder `DIR`; may be given again"},
+		&cli.StringSliceFlag{Name: "pass-env", Usage: "pass the variable `NAME` to agents, setup and checks; * matches any characters; may be given again"},
+	}
+}
+
+// planIsolation lays the flags over what is configured. What was asked for by
+// name and cannot be had is refused.
+func planIsolation(ctx context.Context, p *cmdline.Place, pl *Plan, conf *config.Config) (err error) {
+	if pl.Isolation, err = isolation.Configured(ctx, &p.Project, conf); err != nil {
+		return err
+	}
+	if err := p.Given(&pl.Isolation); err != nil {
+		return err
+	}
+	if pl.Verb == "resume" {
+		// It is not what the run has recorded, which is all that would be
+		// looked at.
+		planned := pl.Isolation
+		p.Given = func(i *isolation.Settings) error { *i = planned; return nil }
+	}
+	if pl.Isolation.Demanding() {
+		_, err = session.FindIsolation(ctx, p, pl.Isolation)
+	}
+	return err
+}
+
+// agentWrites are the folders that one agent may write to.
+func agentWrites(p *cmdline.Place, pl *Plan, a config.Agent, absent bool) ([]string, error) {
+	s := isolation.Surroundings(&p.Project)
+	s.Hide, s.Absent = pl.Isolation.Hide, absent
+	logins := box.Logins(s.Home) // its own, as its user says
+	s.Closed = slices.DeleteFunc(s.Closed, func(path string) bool { return slices.Contains(logins, path) })
+	folders, err := s.WriteFolders(a.Write)
+	return folders, cmdline.Refused(err)
+}
+
+// SandboxLine names the sandbox and the kind of workspaces. Where a better one
+// exists it gives the reason, and the remedy.
+func SandboxLine(p *cmdline.Place, wanted isolation.Settings, got isolation.Found) string {
+	word := got.Rung.Short()
+	switch {
+	case wanted.Off():
+		word = "off"
+	case got.Rung == box.None:
+		word += " (agents can change all your files)"
+	}
+	line := word + ", workspaces " + workspacesWord(p, got.Backend)
+	switch {
+	case got.Why != nil:
+		return line + "; " + AdviceLine(p, got.Rung, got.Why)
+	case len(got.PassedOver) > 0:
+		return line + "; not " + termtext.ErrorLine(got.PassedOver[0])
+	default:
+		return line
+	}
+}
+
+// AdviceLine explains in a line why there is no better sandbox.
+func AdviceLine(p *cmdline.Place, rung box.Rung, why error) string {
+	if rung.Namespaces() {
+		return termtext.ErrorLine(why)
+	}
+	return advice(p, why).String()
+}
+
+// advice explains why there are no namespaces.
+func advice(p *cmdline.Place, why error) userns.Advice {
+	if p.Env.Getenv("SWARM_RUN") != "" {
+		return userns.Advice{Reason: "this is inside the sandbox of another run"}
+	}
+	return userns.Read(p.Env.Getenv).Explain(why, apparmor.Remedy(p.Env.Self, p.Env.Getenv))
+}
+
+// workspacesWord names a backend. Of copies it says how long each takes, if
+// one notices and none can be reused.
+func workspacesWord(p *cmdline.Place, backend worktree.Backend) string {
+	if backend != worktree.Copied {
+		return string(backend)
+	}
+	took := worktree.CopyTime(filepath.Join(p.Repo.GitDir, "index")).Round(time.Second)
+	if took < time.Second || pool.Pooled(p.State.Pool()) {
+		return "copied"
+	}
+	return fmt.Sprintf("copied (about %d s each)", int(took.Seconds()))
+}
