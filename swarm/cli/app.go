@@ -13,6 +13,7 @@ import (
 
 	"agentswarm/swarm/cli/cleancmd"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/configcmd"
 	"agentswarm/swarm/cli/enter"
 	"agentswarm/swarm/cli/follow"
 	"agentswarm/swarm/cli/inspect"
@@ -36,8 +37,8 @@ func builtin(env cmdline.Env) []*cli.Command {
 			landcmd.NewMergeCommand(env, newAttempts), landcmd.NewApplyCommand(env), inspect.NewPRCommand(env), enter.NewShellCommand(env), enter.NewExecCommand(env)),
 		job("Answer", readOnly(follow.NewInboxCommand(env)), follow.NewAnswerCommand(env), follow.NewApproveCommand(env), follow.NewDenyCommand(env), follow.NewSendCommand(env)),
 		job("Undo and tidy", landcmd.NewUndoCommand(env), follow.NewCancelCommand(env), cleancmd.NewRmCommand(env), cleancmd.NewGcCommand(env)),
-		job("Set up", newInitCommand(env), newConfigCommand(env), newDoctorCommand(env), newSetupCommand(env), newAgentsCommand(env),
-			newModelsCommand(env), newRolesCommand(env), newVariantsCommand(env), riskcmd.New(env), newBenchCommand(env),
+		job("Set up", configcmd.NewInit(env), configcmd.NewConfig(env), configcmd.NewDoctor(env), configcmd.NewSetup(env), configcmd.NewAgents(env),
+			configcmd.NewModels(env), configcmd.NewRoles(env), newVariantsCommand(env), riskcmd.New(env), newBenchCommand(env),
 			newCompletionCommand(env), newManCommand(env), newVersionCommand(env)),
 		job("For machines", newHookCommand(env), newMCPCommand(env), newBuiltinCommand(env), newCompleteCommand(env)),
 	)

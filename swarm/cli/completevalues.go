@@ -15,6 +15,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/roles"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/configcmd"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -160,7 +161,7 @@ func (c *completer) providerNames() {
 	if err != nil {
 		return
 	}
-	k, err := newCatalog(c.env, conf)
+	k, err := configcmd.NewCatalog(c.env, conf)
 	if err != nil {
 		return
 	}

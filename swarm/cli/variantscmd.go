@@ -13,6 +13,7 @@ import (
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/configcmd"
 	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/config"
@@ -65,7 +66,7 @@ func variantsAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	conf, err := configAnywhere(c, env)
+	conf, err := configcmd.ConfigAnywhere(c, env)
 	if err != nil {
 		return err
 	}

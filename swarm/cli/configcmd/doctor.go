@@ -1,4 +1,4 @@
-package cli
+package configcmd
 
 import (
 	"context"
@@ -29,7 +29,8 @@ import (
 	"agentswarm/worktree/precheck"
 )
 
-func newDoctorCommand(env cmdline.Env) *cli.Command {
+// NewDoctor returns the command doctor.
+func NewDoctor(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "check this machine and this repository",
@@ -68,7 +69,7 @@ func doctorAction(c *cli.Context, env cmdline.Env) error {
 	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
-	p, err := openPlace(c, env)
+	p, err := cmdline.Open(c, env)
 	var none *git.NotRepoError
 	outside := errors.As(err, &none)
 	if outside {
@@ -77,15 +78,15 @@ func doctorAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	checks := []func(context.Context, *doctorObject) error{
-		p.checkGit, p.checkLogins, p.checkSandbox, p.checkRoom, p.checkRepository, p.checkGrants, p.checkRuns,
+	checks := []func(context.Context, *cmdline.Place, *doctorObject) error{
+		checkGit, checkLogins, checkSandbox, checkRoom, checkRepository, checkGrants, checkRuns,
 	}
 	if outside {
-		checks = []func(context.Context, *doctorObject) error{p.checkGit, p.checkLogins, p.checkRung, p.checkMachine}
+		checks = []func(context.Context, *cmdline.Place, *doctorObject) error{checkGit, checkLogins, checkRung, checkMachine}
 	}
 	o := &doctorObject{Schema: "swarm.doctor/1", OK: true}
 	for _, check := range checks {
-		if err := check(c.Context, o); err != nil {
+		if err := check(c.Context, p, o); err != nil {
 			return err
 		}
 	}
@@ -109,8 +110,8 @@ func doctorAction(c *cli.Context, env cmdline.Env) error {
 
 // outsideOfRepositories is a place for the checks of the machine. Its state is
 // that of no repository, and is never made.
-func outsideOfRepositories(env cmdline.Env, dir string) (*place, error) {
-	p := withoutProject(env)
+func outsideOfRepositories(env cmdline.Env, dir string) (*cmdline.Place, error) {
+	p := cmdline.Without(env)
 	root, err := store.Root(env.Getenv)
 	if err != nil {
 		return nil, cmdline.Refused(err)
@@ -119,7 +120,7 @@ func outsideOfRepositories(env cmdline.Env, dir string) (*place, error) {
 	return p, nil
 }
 
-func (p *place) checkGit(ctx context.Context, o *doctorObject) error {
+func checkGit(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	version, err := git.New(p.Env.Environ).Version(ctx)
 	if err != nil {
 		return err
@@ -130,25 +131,25 @@ func (p *place) checkGit(ctx context.Context, o *doctorObject) error {
 
 // checkSandbox puts a sandbox up once. It names it as a run does, and says why
 // there is no better one.
-func (p *place) checkSandbox(ctx context.Context, o *doctorObject) error {
-	got, err := session.FindIsolation(ctx, &p.Place, isolation.Settings{})
+func checkSandbox(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
+	got, err := session.FindIsolation(ctx, p, isolation.Settings{})
 	if err != nil {
 		return err
 	}
-	o.addSandbox(plan.SandboxLine(&p.Place, isolation.Settings{}, got), got.Rung, got.Why)
-	return p.checkBackends(got.Rung, o)
+	o.addSandbox(plan.SandboxLine(p, isolation.Settings{}, got), got.Rung, got.Why)
+	return checkBackends(p, got.Rung, o)
 }
 
 // checkRung is checkSandbox outside of a repository: workspaces depend on its
 // place.
-func (p *place) checkRung(ctx context.Context, o *doctorObject) error {
+func checkRung(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	rung, why, err := isolation.Probe(ctx, &p.Project, p.Env.Self)
 	if err != nil {
 		return err
 	}
 	line := rung.Short()
 	if why != nil {
-		line += "; " + plan.AdviceLine(&p.Place, rung, why)
+		line += "; " + plan.AdviceLine(p, rung, why)
 	}
 	o.addSandbox(line, rung, why)
 	return nil
@@ -169,7 +170,7 @@ func (o *doctorObject) addSandbox(line string, rung box.Rung, why error) {
 
 // checkBackends tells how workspaces can be made, the cheapest first, and what one
 // costs on the file system of the state.
-func (p *place) checkBackends(rung box.Rung, o *doctorObject) error {
+func checkBackends(p *cmdline.Place, rung box.Rung, o *doctorObject) error {
 	var works, not []string
 	var able []worktree.Backend
 	for _, backend := range worktree.Backends() {
@@ -194,7 +195,7 @@ func (p *place) checkBackends(rung box.Rung, o *doctorObject) error {
 
 // checkGrants tells what AGENTS.md grants, what of it could not be read, and
 // that what is not committed counts for nothing.
-func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
+func checkGrants(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	head, err := p.Repo.Commit(ctx, "HEAD")
 	var none *git.RevError
 	if errors.As(err, &none) {
@@ -255,7 +256,7 @@ func saidOf(g *risk.Grants, nested bool) (holds, not []string) {
 }
 
 // checkMachine is checkRoom outside of a repository.
-func (p *place) checkMachine(_ context.Context, o *doctorObject) error {
+func checkMachine(_ context.Context, p *cmdline.Place, o *doctorObject) error {
 	o.addMemory()
 	free, err := worktree.Free(p.StateRoot)
 	if err != nil {
@@ -271,7 +272,7 @@ func (o *doctorObject) addMemory() {
 	o.add("memory", "ok", fmt.Sprintf("%s available on %d cores: up to %d commands at once", termtext.Bytes(memory), runtime.NumCPU(), jobs))
 }
 
-func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
+func checkRoom(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	o.addMemory()
 	free, err := worktree.Free(p.State.Dir)
 	if err != nil {
@@ -296,7 +297,7 @@ func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
 	return nil
 }
 
-func (p *place) checkRepository(ctx context.Context, o *doctorObject) error {
+func checkRepository(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	head, err := p.Repo.Commit(ctx, "HEAD")
 	if unborn := (*git.RevError)(nil); err != nil && !errors.As(err, &unborn) {
 		return err
@@ -325,7 +326,7 @@ func (p *place) checkRepository(ctx context.Context, o *doctorObject) error {
 	return nil
 }
 
-func (p *place) checkRuns(_ context.Context, o *doctorObject) error {
+func checkRuns(_ context.Context, p *cmdline.Place, o *doctorObject) error {
 	state := p.State.Dir
 	if _, err := os.Stat(state); err != nil {
 		o.add("state", "ok", state+" (not made yet)")

@@ -1,4 +1,4 @@
-package cli
+package configcmd
 
 import (
 	"errors"
@@ -21,7 +21,8 @@ import (
 	"agentswarm/swarm/project"
 )
 
-func newConfigCommand(env cmdline.Env) *cli.Command {
+// NewConfig returns the command config.
+func NewConfig(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
 		Usage: "show, change or check the configuration",
@@ -312,7 +313,7 @@ func checkConfigHere(c *cli.Context, env cmdline.Env) ([]checkedConfig, error) {
 		if err != nil {
 			return all, err
 		}
-		p.checkTogether(conf, all)
+		checkTogether(p, conf, all)
 	}
 	var bad *config.Error
 	if none, err := config.Load(); err != nil {
@@ -326,7 +327,7 @@ func checkConfigHere(c *cli.Context, env cmdline.Env) ([]checkedConfig, error) {
 }
 
 // checkTogether notes of each file what is wrong only with others, or here.
-func (p *place) checkTogether(conf *config.Config, all []checkedConfig) {
+func checkTogether(p *cmdline.Place, conf *config.Config, all []checkedConfig) {
 	var wrong []*config.Error
 	if p.Repo != nil {
 		wrong = conf.Misplaced(isolation.Surroundings(&p.Project))

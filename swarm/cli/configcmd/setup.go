@@ -1,4 +1,4 @@
-package cli
+package configcmd
 
 import (
 	"cmp"
@@ -19,7 +19,8 @@ import (
 	"agentswarm/swarm/store"
 )
 
-func newSetupCommand(env cmdline.Env) *cli.Command {
+// NewSetup returns the command setup.
+func NewSetup(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "setup",
 		Usage: "prepare this machine for sandboxed agents",

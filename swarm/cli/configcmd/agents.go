@@ -1,4 +1,4 @@
-package cli
+package configcmd
 
 import (
 	"cmp"
@@ -19,7 +19,8 @@ import (
 	"agentswarm/swarm/config"
 )
 
-func newAgentsCommand(env cmdline.Env) *cli.Command {
+// NewAgents returns the command agents.
+func NewAgents(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "agents",
 		Usage: "list agents, their logins, and how to install others",
@@ -78,7 +79,7 @@ func agentsAction(c *cli.Context, env cmdline.Env) error {
 	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
-	conf, err := configAnywhere(c, env)
+	conf, err := ConfigAnywhere(c, env)
 	if err != nil {
 		return err
 	}
@@ -92,10 +93,10 @@ func agentsAction(c *cli.Context, env cmdline.Env) error {
 	return o.print(env.Stdout)
 }
 
-// configAnywhere is the configuration of the repository that one stands in, or
+// ConfigAnywhere is the configuration of the repository that one stands in, or
 // outside of any that of the user.
-func configAnywhere(c *cli.Context, env cmdline.Env) (*config.Config, error) {
-	p, err := openPlace(c, env)
+func ConfigAnywhere(c *cli.Context, env cmdline.Env) (*config.Config, error) {
+	p, err := cmdline.Open(c, env)
 	if err == nil {
 		return p.LoadConfig(c.Context, "HEAD")
 	}
@@ -258,7 +259,7 @@ func (a *knownAgent) set() string {
 
 // checkLogins tells which login each agent that is installed uses, and whether a
 // sandbox hides its program.
-func (p *place) checkLogins(ctx context.Context, o *doctorObject) error {
+func checkLogins(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	conf, err := p.LoadConfig(ctx, "HEAD")
 	if err != nil {
 		conf = &config.Config{} // another check tells of that

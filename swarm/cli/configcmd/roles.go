@@ -1,4 +1,4 @@
-package cli
+package configcmd
 
 import (
 	"cmp"
@@ -19,7 +19,8 @@ import (
 	"agentswarm/swarm/models/catalog"
 )
 
-func newRolesCommand(env cmdline.Env) *cli.Command {
+// NewRoles returns the command roles.
+func NewRoles(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "roles",
 		Usage: "list roles and the model of each",
@@ -82,7 +83,7 @@ func rolesAction(c *cli.Context, env cmdline.Env) error {
 	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
-	conf, err := configAnywhere(c, env)
+	conf, err := ConfigAnywhere(c, env)
 	if err != nil {
 		return err
 	}
@@ -169,8 +170,8 @@ func (r *roleLister) role(name string) (*roleObject, roles.Spec, error) {
 
 // single is the agent that is the only one configured, or the only one here.
 func (r *roleLister) single() string {
-	p := withoutProject(r.env)
-	name, _, err := plan.OnlyChoice(&p.Place, r.conf.AgentNames())
+	p := cmdline.Without(r.env)
+	name, _, err := plan.OnlyChoice(p, r.conf.AgentNames())
 	if err != nil {
 		return "" // a run says what is missing
 	}
@@ -236,7 +237,7 @@ func (r *roleLister) suggestions(usual roles.Spec) (all []suggestionObject, unli
 	if len(missing) == 0 || usual == (roles.Spec{}) {
 		return nil, nil, nil
 	}
-	k, err := newCatalog(r.env, r.conf)
+	k, err := NewCatalog(r.env, r.conf)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,4 @@
-package cli
+package configcmd
 
 import (
 	"errors"
@@ -80,19 +80,19 @@ Examples:
 
 // openConfigPlace is openPlace for commands that also work in no repository: the
 // user has a configuration anywhere.
-func openConfigPlace(c *cli.Context, env cmdline.Env) (*place, error) {
-	p, err := openPlace(c, env)
+func openConfigPlace(c *cli.Context, env cmdline.Env) (*cmdline.Place, error) {
+	p, err := cmdline.Open(c, env)
 	var none *git.NotRepoError
 	if !errors.As(err, &none) || c.Bool("local") || c.Bool("project") {
 		return p, err
 	}
-	p = withoutProject(env)
+	p = cmdline.Without(env)
 	p.Dir = cmdline.Invoked(c).Dir
 	return p, nil
 }
 
 // chosenFile is the configuration file that the flags of a command name.
-func (p *place) chosenFile(c *cli.Context) (project.ConfigFile, error) {
+func chosenFile(p *cmdline.Place, c *cli.Context) (project.ConfigFile, error) {
 	layer := config.User
 	switch {
 	case c.Bool("local") && c.Bool("project"):
@@ -135,7 +135,7 @@ func configPathAction(c *cli.Context, env cmdline.Env) error {
 	}
 	files := p.ConfigFiles()
 	if c.Bool("local") || c.Bool("project") {
-		f, err := p.chosenFile(c)
+		f, err := chosenFile(p, c)
 		if err != nil {
 			return err
 		}
@@ -172,14 +172,14 @@ func configEditAction(c *cli.Context, env cmdline.Env) error {
 	if err := p.Personal("changing the configuration"); err != nil {
 		return err
 	}
-	f, err := p.chosenFile(c)
+	f, err := chosenFile(p, c)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of the configuration: %w", err)
 	}
-	editor, err := cmdline.Editor(&p.Place, c)
+	editor, err := cmdline.Editor(p, c)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func configSetAction(c *cli.Context, env cmdline.Env) error {
 	if err := p.Personal("changing the configuration"); err != nil {
 		return err
 	}
-	f, err := p.chosenFile(c)
+	f, err := chosenFile(p, c)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cli
+package configcmd
 
 import (
 	"cmp"
@@ -18,7 +18,8 @@ import (
 	"agentswarm/swarm/store"
 )
 
-func newModelsCommand(env cmdline.Env) *cli.Command {
+// NewModels returns the command models.
+func NewModels(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "models",
 		Usage: "list models, their sizes and prices",
@@ -58,7 +59,7 @@ func modelsAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	k, err := newCatalog(env, conf)
+	k, err := NewCatalog(env, conf)
 	if err != nil {
 		return err
 	}
@@ -81,8 +82,8 @@ func modelsAction(c *cli.Context, env cmdline.Env) error {
 	return o.print(env.Stdout, width)
 }
 
-// newCatalog is the catalog of models with the configuration of a user.
-func newCatalog(env cmdline.Env, conf *config.Config) (*catalog.Catalog, error) {
+// NewCatalog is the catalog of models with the configuration of a user.
+func NewCatalog(env cmdline.Env, conf *config.Config) (*catalog.Catalog, error) {
 	root, err := store.Root(env.Getenv)
 	if err != nil {
 		return nil, cmdline.Refused(err)

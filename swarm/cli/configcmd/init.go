@@ -1,4 +1,4 @@
-package cli
+package configcmd
 
 import (
 	"errors"
@@ -18,7 +18,8 @@ import (
 	"agentswarm/swarm/project"
 )
 
-func newInitCommand(env cmdline.Env) *cli.Command {
+// NewInit returns the command init.
+func NewInit(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "write a configuration for this repository",
@@ -46,7 +47,7 @@ func initAction(c *cli.Context, env cmdline.Env) error {
 	if onlyPrint && force {
 		return exit.Usagef("init: --print writes no file, so there is nothing to --force")
 	}
-	p, err := openPlace(c, env)
+	p, err := cmdline.Open(c, env)
 	if err != nil {
 		return err
 	}
@@ -74,37 +75,37 @@ func initAction(c *cli.Context, env cmdline.Env) error {
 		if _, err := io.WriteString(env.Stdout, s.Text()); err != nil {
 			return err
 		}
-		return p.tell(append(s.Found(), s.Hints()...))
+		return tell(p, append(s.Found(), s.Hints()...))
 	}
 	if err := initconfig.Write(root, s.Text(), force); err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
 	lines := s.Found()
-	approved, err := p.approveOwn(s.Text())
+	approved, err := approveOwn(p, s.Text())
 	if err != nil {
 		return fmt.Errorf("init: %s is written, but not approved: %w", project.ConfigName, err)
 	}
 	if approved != "" {
 		lines = append(lines, approved)
 	}
-	if err := p.tell(append(lines, s.Hints()...)); err != nil {
+	if err := tell(p, append(lines, s.Hints()...)); err != nil {
 		return err
 	}
-	if err := follow.OfferConfined(c.Context, &p.Place); err != nil {
+	if err := follow.OfferConfined(c.Context, p); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(env.Stdout, filepath.Join(p.Repo.TopLevel, project.ConfigName))
 	return err
 }
 
-func (p *place) tell(lines []string) error {
+func tell(p *cmdline.Place, lines []string) error {
 	_, err := io.WriteString(p.Env.Stderr, strings.Join(lines, "\n")+"\n")
 	return err
 }
 
 // approveOwn approves what init itself has written, and says so: the user
 // asked for it. An agent that runs init approves nothing.
-func (p *place) approveOwn(text string) (string, error) {
+func approveOwn(p *cmdline.Place, text string) (string, error) {
 	own, err := config.Load(config.Source{
 		Layer: config.Project, Name: project.ConfigName, Text: []byte(text),
 	})

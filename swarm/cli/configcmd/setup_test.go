@@ -1,4 +1,4 @@
-package cli
+package configcmd_test
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"agentswarm/swarm/apparmor"
+	"agentswarm/swarm/cli"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/configcmd"
 	"agentswarm/swarm/store"
 )
 
@@ -49,6 +49,12 @@ func newAppArmorFixture(t *testing.T) *appArmorFixture {
 	return x
 }
 
+// outcome is how a command ended.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
 // run is `swarm setup apparmor WORDS` on this machine.
 func (x *appArmorFixture) run(words ...string) outcome {
 	var stdout, stderr bytes.Buffer
@@ -56,21 +62,18 @@ func (x *appArmorFixture) run(words ...string) outcome {
 		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: x.dir, Self: "/bin/sh",
 		Getenv: func(name string) string { return x.environ[name] },
 	}
-	command := newSetupAppArmorCommand(env)
+	command := configcmd.NewSetupAppArmorOn(env, x.machine, x.uid)
 	command.Name = "testapparmor"
-	command.Action = func(c *cli.Context) error {
-		return (&appArmorSetup{env: env, machine: x.machine, uid: x.uid}).run(c)
-	}
 	env.Args = append([]string{command.Name}, words...)
-	code := Main(context.Background(), env, command)
+	code := cli.Main(context.Background(), env, command)
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
 // object is what --json printed.
-func (x *appArmorFixture) object(t *testing.T, words ...string) appArmorObject {
+func (x *appArmorFixture) object(t *testing.T, words ...string) configcmd.AppArmorObject {
 	t.Helper()
 	got := x.run(append(words, "--json")...)
-	var o appArmorObject
+	var o configcmd.AppArmorObject
 	if err := json.Unmarshal([]byte(got.stdout), &o); err != nil || got.code != 0 {
 		t.Fatalf("%v --json = %+v: %v", words, got, err)
 	}
