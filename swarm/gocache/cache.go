@@ -111,8 +111,8 @@ func findOutput(dir string, e Entry) (output, error) {
 	return output{path: path, used: info.ModTime()}, nil
 }
 
-// keepOwn has an entry of the own folder stay there, as the go command does.
-// It is for programs that share the folder and remove what is old.
+// keepOwn marks an entry of the own folder as used, as the go command does. Programs
+// that share the folder remove old entries. It returns the path of the output.
 func (c *Cache) keepOwn(action ID, e Entry, found output) string {
 	now := time.Now()
 	if now.Sub(found.used) < markAfter {
@@ -128,7 +128,7 @@ func (c *Cache) keepOwn(action ID, e Entry, found output) string {
 }
 
 // keepLower copies an entry that the user's go command may soon remove: the file
-// must stay until the end of the build.
+// must stay until the end of the build. It returns the path of the output.
 func (c *Cache) keepLower(action ID, e Entry, found output) string {
 	if time.Since(found.used) < copyAfter {
 		return found.path

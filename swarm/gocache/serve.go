@@ -64,9 +64,9 @@ func (c *Cache) Serve(in io.Reader, out io.Writer) (err error) {
 		case err != nil:
 			return fmt.Errorf("read a request of the go command: %w", err)
 		case r.Command == cmdClose:
-			err := s.wait()
+			s.going.Wait()
 			s.answer(response{ID: r.ID})
-			return err
+			return nil
 		}
 		if err := s.serve(r); err != nil {
 			return fmt.Errorf("read the body of a request of the go command: %w", err)

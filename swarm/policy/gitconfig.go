@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentswarm/internal/fspath"
@@ -20,19 +21,14 @@ import (
 // user's had at the start of the run. The target of a push is not known then.
 func (j *Judge) misled(law *runLaw, r engine.JudgeRequest) bool {
 	private := engine.BoxOf(j.Run.Attempt(r.Agent, r.Attempt))
-	homes, copied := []string{box.HomeOf(private), box.HomeOf(filepath.Join(private, j.SetupLayers))}, false
+	homes := []string{box.HomeOf(private), box.HomeOf(filepath.Join(private, j.SetupLayers))}
 	if j.Rung == box.Landlock {
-		homes, copied = []string{box.HomeOf(j.Run.Scratch(private))}, true
+		homes = []string{box.HomeOf(j.Run.Scratch(private))}
 	}
-	for _, file := range j.userGit() {
-		rel, ok := fspath.Below(j.Getenv("HOME"), file)
-		for _, home := range homes {
-			own := filepath.Join(home, rel)
-			// With mounts a layer has its own file after a write, and instead of one
-			// with credentials. Without, all of them are copies.
-			if ok && fspath.Exists(own) && !j.unchanged(own, file, copied) {
-				return true
-			}
+	seen := gitFiles{user: j.Getenv("HOME"), plain: privatehome.PlainGit(j.Getenv("HOME"), j.Getenv), copied: j.Rung == box.Landlock}
+	for _, home := range homes {
+		if seen.changed(home, j.userGit()) {
+			return true
 		}
 	}
 	if law.config != "" && law.config != j.gitConfig() {
@@ -44,22 +40,65 @@ func (j *Judge) misled(law *runLaw, r engine.JudgeRequest) bool {
 	return divertedLink(r.Workspace)
 }
 
-// unchanged reports whether a file or folder of an agent's HOME is as the run gave
-// it: as the user's, or without credentials. Where all was copied, a folder must
-// have all files of the user's.
-func (j *Judge) unchanged(own, file string, copied bool) bool {
+// gitFiles are the files of the user's configuration of git as agents see them.
+type gitFiles struct {
+	user  string            // HOME of the user
+	plain map[string][]byte // texts without credentials, by paths without links
+	// copied is set where a private HOME has a copy of each file. Otherwise the layer
+	// of a HOME has only the plain texts and the files that an agent wrote.
+	copied bool
+}
+
+// changed reports whether an agent changed one of some files and folders, or a plain
+// text, in its HOME or in the layer of it.
+func (g gitFiles) changed(home string, files []string) bool {
+	for _, file := range slices.Concat(files, slices.Collect(maps.Keys(g.plain))) {
+		rel, ok := fspath.Below(g.user, file)
+		if own := filepath.Join(home, rel); ok && fspath.Exists(own) && !g.same(own, file) {
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether an agent's file or folder is as it was made from the user's. A
+// link of one into the other counts as the same.
+func (g gitFiles) same(own, file string) bool {
 	at, err := os.Stat(own)
 	if err != nil {
 		return fspath.Missing(err) && !fspath.Exists(file)
 	}
-	if !at.IsDir() {
-		return at.Mode().IsRegular() && (copied && sameText(own, file) || j.isPlain(own, file))
+	if at.IsDir() {
+		return g.sameFolder(own, file)
 	}
-	names := map[string]bool{}
-	for _, dir := range []string{own, file} {
-		if dir == file && !copied {
-			continue
+	want, plain := g.plain[fspath.Real(file)]
+	// An agent may have put a pipe there, or a file without an end.
+	if !at.Mode().IsRegular() || !plain && !g.copied {
+		return false
+	}
+	if !plain {
+		of, err := os.Stat(file)
+		if err != nil || !of.Mode().IsRegular() || at.Size() != of.Size() {
+			return false
 		}
+		if want, err = os.ReadFile(file); err != nil {
+			return false
+		}
+	}
+	if at.Size() != int64(len(want)) {
+		return false
+	}
+	text, err := os.ReadFile(own)
+	return err == nil && bytes.Equal(text, want)
+}
+
+func (g gitFiles) sameFolder(own, folder string) bool {
+	names := map[string]bool{}
+	dirs := []string{own}
+	if g.copied {
+		dirs = append(dirs, folder)
+	}
+	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return false
@@ -68,42 +107,18 @@ func (j *Judge) unchanged(own, file string, copied bool) bool {
 			names[e.Name()] = true
 		}
 	}
+	for file := range g.plain {
+		if filepath.Dir(file) == folder {
+			names[filepath.Base(file)] = true
+		}
+	}
 	for name := range names {
 		// Credentials are in no copy, and do not change the target of a push.
-		if name != "credentials" && !j.unchanged(filepath.Join(own, name), filepath.Join(file, name), copied) {
+		if name != "credentials" && !g.same(filepath.Join(own, name), filepath.Join(folder, name)) {
 			return false
 		}
 	}
 	return true
-}
-
-// sameText reports whether two files have the same text. A link of one to the other
-// counts as the same.
-func sameText(a, b string) bool {
-	at, err := os.Stat(a)
-	// An agent may have put a pipe there, or a file without an end.
-	if of, oerr := os.Stat(b); err != nil || oerr != nil || !at.Mode().IsRegular() || !of.Mode().IsRegular() || at.Size() != of.Size() {
-		return false
-	}
-	x, xerr := os.ReadFile(a)
-	y, yerr := os.ReadFile(b)
-	return xerr == nil && yerr == nil && bytes.Equal(x, y)
-}
-
-// isPlain reports whether a regular file has the text of the user's without
-// credentials.
-func (j *Judge) isPlain(own, file string) bool {
-	want, ok := privatehome.PlainText(j.Getenv("HOME"), j.Getenv, file)
-	if !ok {
-		return false
-	}
-	f, err := os.Open(own)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, int64(len(want))+1))
-	return err == nil && bytes.Equal(text, want)
 }
 
 // divertedShell reports whether the git dir in an overlay was replaced, or takes its
@@ -137,7 +152,7 @@ func (j *Judge) userGit() []string {
 	if dir := j.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		all = append(all, filepath.Join(dir, "git"))
 	}
-	return append(all, privatehome.GitIncludes(home, j.Getenv)...)
+	return all
 }
 
 // gitConfig returns a digest of git's configuration, of the repository and of the

@@ -3,15 +3,18 @@ package policy
 import (
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/privatehome"
 )
 
-// TestUnchanged: a copy of a file or folder is known as such, also without its
-// credentials, and whatever an agent put in its place is not.
-func TestUnchanged(t *testing.T) {
+// TestSameCopy: a copy of a file or folder is known as one, and whatever an
+// agent put in its place is not.
+func TestSameCopy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -21,8 +24,6 @@ func TestUnchanged(t *testing.T) {
 		"changed/config": "[core]\n", "changed/ignore": "*.o\n",
 		"more/config": "[user]\n", "more/ignore": "*.o\n", "more/attributes": "* text\n",
 		"less/config": "[user]\n",
-		".gitconfig":  "# mine\n[core]\n\teditor = vi\n[github]\n\ttoken = x\n", "plain": "[core]\n\teditor = \"vi\"\n", "other": "[core]\n\teditor = \"ex\"\n",
-		".config/git/config": "[github]\n\ttoken = x\n", ".config/git/ignore": "*.o\n", "layer/config": "", "layered/config": "", "layered/ignore": "*.o\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(path(name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -37,53 +38,104 @@ func TestUnchanged(t *testing.T) {
 	if err := unix.Mkfifo(path("pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	j := &Judge{Request: Request{Getenv: func(name string) string {
-		if name == "HOME" {
-			return dir
-		}
-		return ""
-	}}}
 	for _, tc := range []struct {
-		a, b   string
-		want   bool
-		layers bool // a layer has only what is not the user's
+		a, b string
+		want bool
 	}{
-		{a: "plain", b: ".gitconfig", want: true},
-		{a: "plain", b: ".gitconfig", want: true, layers: true},
-		{a: "other", b: ".gitconfig"},
-		{a: ".gitconfig", b: ".gitconfig", layers: true},
-		{a: "layer", b: ".config/git", want: true, layers: true},
-		{a: "layer", b: ".config/git"},
-		{a: "layered", b: ".config/git", layers: true},
-		{a: "layered", b: ".config/git", want: true},
-		{a: "copy", b: "user", want: true},
-		{a: "copy/config", b: "user/config", want: true},
-		{a: "link", b: "user/config", want: true},
-		{a: "changed", b: "user"},
-		{a: "changed/config", b: "user/config"},
-		{a: "more", b: "user"},
-		{a: "less", b: "user"},
-		{a: "pipe", b: "user/config"},
-		{a: "copy", b: "user/config"},
-		{a: "copy", b: "nothing"},
-		{a: "nothing", b: "user"},
-		{a: "nothing", b: "nothing either", want: true},
+		{"copy", "user", true},
+		{"copy/config", "user/config", true},
+		{"link", "user/config", true},
+		{"changed", "user", false},
+		{"changed/config", "user/config", false},
+		{"more", "user", false},
+		{"less", "user", false},
+		{"pipe", "user/config", false},
+		{"copy", "user/config", false},
+		{"copy", "nothing", false},
+		{"nothing", "user", false},
+		{"nothing", "nothing either", true},
 	} {
-		if got := j.unchanged(path(tc.a), path(tc.b), !tc.layers); got != tc.want {
-			t.Errorf("unchanged(%s, %s), with layers: %t, = %t, want %t", tc.a, tc.b, tc.layers, got, tc.want)
+		if got := (gitFiles{copied: true}).same(path(tc.a), path(tc.b)); got != tc.want {
+			t.Errorf("same(%s, %s) = %t, want %t", tc.a, tc.b, got, tc.want)
 		}
 	}
 }
 
-// TestUserGit: files that the user's configuration includes count as well.
-func TestUserGit(t *testing.T) {
+// TestChangedGitFiles: agents have configuration without credentials, as a copy or in
+// the layer of HOME. It is no change of theirs.
+func TestChangedGitFiles(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir()
-	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[include]\n\tpath = dotfiles/git\n"), 0o600); err != nil {
+	dir := t.TempDir()
+	home, getenv := filepath.Join(dir, "user"), func(string) string { return "" }
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{
+		"dotfiles/git": "[user]\nname = Ada\n[http]\nextraHeader = secret\n[include]\npath = ~/more\n", "more": "[user]\nemail = a@b\n",
+		".config/git/config": "[github]\noauth = secret\n", ".config/git/ignore": "*.o\n", ".config/git/credentials": "secret",
+	} {
+		write(filepath.Join(home, name), text)
+	}
+	if err := os.Symlink("dotfiles/git", filepath.Join(home, ".gitconfig")); err != nil {
 		t.Fatal(err)
 	}
-	j := &Judge{Request: Request{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}}
-	if got, want := j.userGit(), filepath.Join(home, "dotfiles/git"); !slices.Contains(got, want) {
-		t.Errorf("userGit() = %q, want %s among them", got, want)
+	copied := func(t *testing.T) string {
+		shared, at := t.TempDir(), filepath.Join(t.TempDir(), "home")
+		hidden := box.Hidden(box.Place{Home: home, Getenv: getenv, Secret: privatehome.GitIncludes(home, getenv)})
+		template, err := privatehome.Prepare(privatehome.Request{Home: home, Hidden: hidden, Shared: shared, Getenv: getenv})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := template.Build(at, nil); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	layer := func(t *testing.T) string {
+		plain := t.TempDir()
+		if err := privatehome.WritePlain(home, getenv, plain); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(plain, home)
+	}
+	empty := func(t *testing.T) string { return t.TempDir() }
+	for _, test := range []struct {
+		name   string
+		make   func(t *testing.T) string
+		change func(at string) error
+		want   bool
+	}{
+		{"a copy", copied, nil, false},
+		{"a layer", layer, nil, false},
+		{"an empty layer", empty, nil, false},
+		{"a changed copy", copied, func(at string) error { return os.WriteFile(filepath.Join(at, ".gitconfig"), []byte("[a]\n"), 0o600) }, true},
+		{"a changed layer", layer, func(at string) error { return os.WriteFile(filepath.Join(at, "dotfiles/git"), []byte("[a]\n"), 0o600) }, true},
+		{"a changed included copy", copied, func(at string) error { return os.WriteFile(filepath.Join(at, "more"), nil, 0o600) }, true},
+		{"a changed included layer", layer, func(at string) error { return os.WriteFile(filepath.Join(at, "more"), nil, 0o600) }, true},
+		{"another file of a copied folder", copied, func(at string) error { return os.WriteFile(filepath.Join(at, ".config/git/attributes"), nil, 0o600) }, true},
+		{"another file of a layer", layer, func(at string) error { return os.WriteFile(filepath.Join(at, ".config/git/ignore"), nil, 0o600) }, true},
+		{"a folder without its file", layer, func(at string) error { return os.Remove(filepath.Join(at, ".config/git/config")) }, true},
+		{"in the place of a link", layer, func(at string) error { return os.WriteFile(filepath.Join(at, ".gitconfig"), nil, 0o600) }, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			at := test.make(t)
+			if test.change != nil {
+				if err := test.change(at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			seen := gitFiles{user: home, plain: privatehome.PlainGit(home, getenv), copied: strings.Contains(test.name, "cop")}
+			j := &Judge{Request: Request{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}}
+			if got := seen.changed(at, j.userGit()); got != test.want {
+				t.Errorf("changed = %t, want %t", got, test.want)
+			}
+		})
 	}
 }

@@ -106,6 +106,10 @@ func TestVariables(t *testing.T) {
 	for _, name := range Variables() {
 		u.env[name] = u.path("home/elsewhere")
 	}
+	u.write("file", "")
+	for name := range configFiles() {
+		u.env[name] = u.path("home/file")
+	}
 	delete(u.env, "RUSTUP_HOME")
 	delete(u.env, "GOCACHEPROG")
 	u.program = "/swarm"

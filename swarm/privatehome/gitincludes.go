@@ -21,7 +21,7 @@ func GitIncludes(home string, getenv func(string) string) (all []string) {
 	for len(queue) > 0 && len(all) < maxIncludes {
 		file := queue[0]
 		queue = queue[1:]
-		text, _, err := readLinked(file, maxFile)
+		text, _, err := readSmall(file)
 		if err != nil {
 			continue
 		}
@@ -111,7 +111,7 @@ func FlatGit(home string, getenv func(string) string) []byte {
 }
 
 func flatten(all []gitEntry, file, home string, depth int) []gitEntry {
-	text, _, err := readLinked(file, maxFile)
+	text, _, err := readSmall(file)
 	if err != nil || len(all) > 100*maxIncludes {
 		return all
 	}

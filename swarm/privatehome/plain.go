@@ -94,8 +94,8 @@ func WritePlain(home string, getenv func(string) string, dir string) error {
 		if err != nil {
 			continue
 		}
-		text, info, err := readLinked(real, maxFile+1)
-		if err != nil || len(text) > maxFile {
+		text, info, err := readSmall(real)
+		if err != nil {
 			continue // It may be anything, or is not there.
 		}
 		at := filepath.Join(dir, real)
@@ -110,18 +110,24 @@ func WritePlain(home string, getenv func(string) string, dir string) error {
 	return nil
 }
 
-// PlainText is the text of a user's file as WritePlain copies it. ok is false where it
-// copies no such file.
-func PlainText(home string, getenv func(string) string, path string) (text []byte, ok bool) {
-	form, ok := plainPlaces(home, getenv)[path]
-	if !ok {
-		return nil, false
+// PlainGit returns the files of the user's configuration of git as agents see them, by
+// their absolute paths without links.
+func PlainGit(home string, getenv func(string) string) map[string][]byte {
+	all := map[string][]byte{}
+	if !filepath.IsAbs(home) {
+		return all
 	}
-	text, _, err := readLinked(path, maxFile+1)
-	if err != nil || len(text) > maxFile {
-		return nil, false
+	form := plainGitOf(homesOf(home))
+	for _, path := range append(gitConfigs(home, getenv), GitIncludes(home, getenv)...) {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue
+		}
+		if text, _, err := readSmall(real); err == nil {
+			all[real] = form(text)
+		}
 	}
-	return form(text), true
+	return all
 }
 
 // PlainFiles lists the user's files that WritePlain wrote to a folder, by their
@@ -142,13 +148,18 @@ func PlainFiles(dir string) (all []string) {
 // PlainNames are the files of a HOME that WritePlain copies, in order.
 func PlainNames() []string { return slices.Sorted(maps.Keys(plainForms())) }
 
-// readLinked reads a regular file, also through links.
-func readLinked(path string, limit int64) ([]byte, fs.FileInfo, error) {
+// readSmall reads a regular file, also through links. A file of more than maxFile bytes
+// is an error: the end of a cut text may be half of an address, and look like no credential.
+func readSmall(path string) ([]byte, fs.FileInfo, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	return readWithin(filepath.Dir(real), filepath.Base(real), limit)
+	text, info, err := readWithin(filepath.Dir(real), filepath.Base(real), maxFile+1)
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("%s has more than %d bytes", path, maxFile)
+	}
+	return text, info, err
 }
 
 // wordsOfSecrets are in names of settings, and of options in values, that hold a

@@ -56,6 +56,10 @@ func plainCases() []struct{ name, give, want string } {
 		{".gitconfig", "[alias]\n\tco = checkout\n\tlg = log --format='%h %s' --author=me\n\tfix = \"!f() { git commit --fixup \\\"$1\\\" && git rebase -i; }; f\"\n" +
 			"\tup = !curl -u bob:the-secret https://h/\n\tpr = !git push https://u:the-secret@h/\n\tx = !git -c http.extraHeader='Authorization: the-secret' fetch\n\ty = !tool the-secret\n\tz = \"!git x; 'the-secret\"\n",
 			"[alias]\n\tco = \"checkout\"\n\tlg = \"log --format='%h %s' --author=me\"\n\tfix = \"!f() { git commit --fixup \\\"$1\\\" && git rebase -i; }; f\"\n"},
+		{".gitconfig", "[alias]\n\ta = \"!f() { tool -p $1; }; f the-secret\"\n\tb = !P=the-secret tool\n\tc = \"!P=the-secret; tool -p $P\"\n\td = \"!export P='the-secret'; tool\"\n" +
+			"\te = !tool <<< the-secret\n\tf = !tool ${P:-the-secret}\n\tg = \"!P=${P:-the-secret} tool\"\n\th = \"!P=(the-secret); tool\"\n\ti = \"!local P=x$(tool the-secret)\"\n" +
+			"\tk = \"!f() { b=$(git branch --show-current); n=5; LANG=C git push origin \\\"$b\\\"; tool -n $n; }; f \\\"$@\\\"\"\n",
+			"[alias]\n\tk = \"!f() { b=$(git branch --show-current); n=5; LANG=C git push origin \\\"$b\\\"; tool -n $n; }; f \\\"$@\\\"\"\n"},
 		{".gitconfig", "[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n\trequired = true\n[filter \"x\"]\n\tclean = crypt --key the-secret\n[core]\n\tsshCommand = sshpass -p the-secret ssh\n\taskPass = the-secret\n[mergetool \"m\"]\n\tcmd = meldlike \\\"$LOCAL\\\" \\\"$MERGED\\\" --wait\n",
 			"[filter \"lfs\"]\n\tclean = \"git-lfs clean -- %f\"\n\trequired = \"true\"\n[mergetool \"m\"]\n\tcmd = \"meldlike \\\"$LOCAL\\\" \\\"$MERGED\\\" --wait\"\n"},
 		{".gitconfig", "[github]\n\toauth = the-secret\n[sendemail]\n\tsmtpPass = the-secret\n[any \"x\"]\n\ty = the-secret\n[include]\n\tpath = ~/.gitconfig.local\n[includeIf \"gitdir:~/work/\"]\n\tpath = work.inc\n",
@@ -230,5 +234,21 @@ func TestUnseen(t *testing.T) {
 	path := strings.Join([]string{"/bin", u.path("home/.local/bin"), u.path("homes/bin"), u.path("home")}, ":")
 	if got, want := template.Path("/p", path), strings.Join([]string{"/bin", "/p/.local/bin", u.path("home/.local/bin"), u.path("homes/bin"), u.path("home")}, ":"); got != want {
 		t.Errorf("PATH is %s, want %s", got, want)
+	}
+}
+
+// TestLongConfiguration: a configuration of git that is too long is left out. The end
+// of a cut one may be half of an address with a credential.
+func TestLongConfiguration(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	getenv := func(string) string { return "" }
+	u.write(".config/git/config", "[user]\n\tname = Ada\n")
+	u.write(".gitconfig", strings.Repeat("#", maxFile-len("\n[remote \"o\"]url=https://u:the")+1)+"\n[remote \"o\"]url=https://u:the-secret@h/\n")
+	if got := string(FlatGit(u.path("home"), getenv)); got != "[user]\n\tname = \"Ada\"\n" {
+		t.Errorf("FlatGit = %q", got)
+	}
+	if all := PlainGit(u.path("home"), getenv); len(all) != 1 {
+		t.Errorf("PlainGit = %q", all)
 	}
 }

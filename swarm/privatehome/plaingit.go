@@ -111,29 +111,58 @@ func shellPrograms() []string {
 }
 
 // plainShell reports whether a text for the shell can hold no credential. A program
-// that is not known has options and variables as its arguments only.
+// that is not known, such as a function, has options and variables as its arguments
+// only. No text is given to a variable or to the input of a program, but to variables
+// in front of a known program.
 func plainShell(text string) bool {
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 	if err != nil {
 		return false
 	}
-	functions, plain := []string{}, true
+	plain := true
 	syntax.Walk(file, func(n syntax.Node) bool {
-		if f, ok := n.(*syntax.FuncDecl); ok {
-			functions = append(functions, f.Name.Value)
-		}
-		return true
-	})
-	syntax.Walk(file, func(n syntax.Node) bool {
-		call, ok := n.(*syntax.CallExpr)
-		if ok && len(call.Args) > 0 {
-			program := path.Base(call.Args[0].Lit())
-			known := slices.Contains(shellPrograms(), program) || slices.Contains(functions, program)
-			plain = plain && (known || !slices.ContainsFunc(call.Args[1:], func(w *syntax.Word) bool { return !plainArgument(w) }))
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			known := len(n.Args) > 0 && slices.Contains(shellPrograms(), path.Base(n.Args[0].Lit()))
+			plain = plain && (known || len(n.Args) == 0 || !slices.ContainsFunc(n.Args[1:], func(w *syntax.Word) bool { return !plainArgument(w) }))
+			plain = plain && (known || !slices.ContainsFunc(n.Assigns, givesText))
+		case *syntax.DeclClause:
+			plain = plain && !slices.ContainsFunc(n.Args, givesText)
+		case *syntax.Redirect:
+			plain = plain && n.Hdoc == nil && n.Op != syntax.WordHdoc
 		}
 		return plain
 	})
 	return plain
+}
+
+// givesText reports whether a variable gets a text that stands there, other than a number.
+func givesText(a *syntax.Assign) bool {
+	if a.Array != nil || a.Value == nil {
+		return a.Array != nil
+	}
+	given := false
+	syntax.Walk(a.Value, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			return false // It is looked at as a command.
+		case *syntax.Lit:
+			given = given || strings.Trim(n.Value, "0123456789") != ""
+		case *syntax.SglQuoted:
+			given = given || n.Value != ""
+		case *syntax.ParamExp:
+			given = given || !plainVariable(n)
+			return false
+		}
+		return !given
+	})
+	return given
+}
+
+// plainVariable reports whether an expansion of a variable has no text of its own.
+func plainVariable(p syntax.WordPart) bool {
+	v, ok := p.(*syntax.ParamExp)
+	return ok && v.Exp == nil && v.Repl == nil
 }
 
 // plainArgument reports whether an argument is an option without a value, a variable,
@@ -143,12 +172,10 @@ func plainArgument(w *syntax.Word) bool {
 		return optionForm().MatchString(text)
 	}
 	return !slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
-		quoted, ok := p.(*syntax.DblQuoted)
-		if !ok {
-			_, ok = p.(*syntax.ParamExp)
-			return !ok
+		if quoted, ok := p.(*syntax.DblQuoted); ok {
+			return slices.ContainsFunc(quoted.Parts, func(p syntax.WordPart) bool { return !plainVariable(p) })
 		}
-		return slices.ContainsFunc(quoted.Parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.ParamExp); return !ok })
+		return !plainVariable(p)
 	})
 }
 

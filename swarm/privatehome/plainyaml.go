@@ -30,7 +30,13 @@ func plainYAML(text []byte, keys []string) []byte {
 	return out
 }
 
+// maxYAMLDepth bounds how deep lists and maps of a kept value are.
+const maxYAMLDepth = 5
+
 func plainYAMLValue(value any, depth int) any {
+	if depth > maxYAMLDepth {
+		return nil
+	}
 	switch value := value.(type) {
 	case bool, int:
 		return value
@@ -42,7 +48,7 @@ func plainYAMLValue(value any, depth int) any {
 	case []any:
 		var list []any
 		for _, item := range value {
-			if left := plainYAMLValue(item, depth+1); left != nil && depth < 5 {
+			if left := plainYAMLValue(item, depth+1); left != nil {
 				list = append(list, left)
 			}
 		}
@@ -52,7 +58,7 @@ func plainYAMLValue(value any, depth int) any {
 	case map[string]any:
 		kept := map[string]any{}
 		for key, item := range value {
-			if left := plainYAMLValue(item, depth+1); left != nil && depth < 5 && plainValue(key) && !namesSecret(key) {
+			if left := plainYAMLValue(item, depth+1); left != nil && plainValue(key) && !namesSecret(key) {
 				kept[key] = left
 			}
 		}

@@ -317,8 +317,8 @@ func plainOf(forms map[string]func([]byte) []byte, unseen hidden, at string) (te
 	if !some || err != nil || unseen.covers(at) || unseen.covers(real) {
 		return nil, false
 	}
-	text, _, err = readLinked(real, maxFile+1)
-	if err != nil || len(text) > maxFile {
+	text, _, err = readSmall(real)
+	if err != nil {
 		return nil, false
 	}
 	return form(text), true

@@ -65,9 +65,7 @@ func (m *memo) addTree(commit, tree Hash) {
 
 // hexHash reports whether a name is the full id of an object: no other name means
 // the same at any time.
-func hexHash(h Hash) bool {
-	return (len(h) == 40 || len(h) == 64) && strings.Trim(string(h), "0123456789abcdef") == ""
-}
+func hexHash(h Hash) bool { return isHex(string(h), 40) || isHex(string(h), 64) }
 
 // list returns the entries of a tree: those that are kept, else those that read
 // returns. The caller may change the result.
@@ -156,11 +154,13 @@ func (r *Repo) TreeOnce(ctx context.Context, commit Hash) (Hash, error) {
 // [Repo.Commit] and [Repo.TreeOf].
 func (r *Repo) CommitTree(ctx context.Context, rev string) (commit, tree Hash, err error) {
 	if rev != "" && rev[0] != '-' && !strings.ContainsAny(rev, "\x00\n") && r.hidden(rev) == nil {
+		// A branch may move between two answers. Then the first and the last differ.
 		out, err := r.Run(ctx, Cmd{
 			Args:  []string{"cat-file", "--batch-check=%(objectname) %(objecttype)"},
-			Stdin: strings.NewReader(rev + "^{commit}\n" + rev + "^{tree}\n"), Env: offline(),
+			Stdin: strings.NewReader(rev + "^{commit}\n" + rev + "^{tree}\n" + rev + "^{commit}\n"), Env: offline(),
 		})
-		if f := strings.Fields(string(out)); err == nil && len(f) == 4 && f[1] == "commit" && f[3] == "tree" {
+		f := strings.Fields(string(out))
+		if err == nil && len(f) == 6 && f[1] == "commit" && f[3] == "tree" && f[4] == f[0] {
 			r.memo.addTree(Hash(f[0]), Hash(f[2]))
 			return Hash(f[0]), Hash(f[2]), nil
 		}

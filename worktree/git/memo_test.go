@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"agentswarm/internal/testprogram"
 )
 
 // TestMemo asks for facts about objects twice, the second time without the objects.
@@ -77,5 +79,27 @@ func TestMemo(t *testing.T) {
 	}
 	if _, err := r.TreeOf(t.Context(), commit); err == nil {
 		t.Error("TreeOf finds the tree of a commit that is gone")
+	}
+}
+
+// TestCommitTreeMoves: HEAD moves between two answers of git. The tree is that of the
+// commit.
+func TestCommitTreeMoves(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	first := g.commit("a", "a")
+	second := g.commit("b", "b")
+	g.git("reset", "-q", "--soft", string(first))
+	r := g.repo()
+	fake := filepath.Join(g.home, "git")
+	testprogram.Write(t, fake, "#!/bin/sh\ncase \"$*\" in *batch-check*)\n"+
+		"read -r first; echo \"$first\" | git \"$@\"; git reset -q --soft "+string(second)+"; git \"$@\";;\n*) exec git \"$@\";; esac\n")
+	r.Git = &Git{binary: fake, env: g.environ()}
+	commit, tree, err := r.CommitTree(t.Context(), "HEAD")
+	if want := Hash(g.git("rev-parse", string(commit)+"^{tree}")); err != nil || commit != second || tree != want {
+		t.Errorf("CommitTree(HEAD) = %s, %s, %v, want %s, %s", commit, tree, err, second, want)
+	}
+	if got, err := r.TreeOnce(t.Context(), first); err != nil || got != Hash(g.git("rev-parse", string(first)+"^{tree}")) {
+		t.Errorf("TreeOnce(%s) = %s, %v", first, got, err)
 	}
 }

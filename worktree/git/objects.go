@@ -208,5 +208,5 @@ func (w want) take(kind string, size int64, r io.Reader) ([]byte, error) {
 
 // named reports whether h can be the full name of an object here.
 func (r *Repo) named(h Hash) bool {
-	return len(h) == r.hexLen() && strings.Trim(string(h), "0123456789abcdef") == ""
+	return isHex(string(h), r.hexLen())
 }

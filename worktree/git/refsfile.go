@@ -165,9 +165,9 @@ func packedRef(root opener, name string) (id Hash, found bool, err error) {
 	return id, found, err
 }
 
-// scanPacked reads the file of all packed refs until is says that it was this:
-// "id name", and lines that begin with a hash sign or a caret and say more.
-func scanPacked(root opener, is func(hex, ref string) bool) (found bool, err error) {
+// scanPacked reads the file of all packed refs until a ref matches. A line is "id name".
+// Lines that begin with a hash sign or a caret tell more about the file or the ref before.
+func scanPacked(root opener, matches func(hex, ref string) bool) (found bool, err error) {
 	f, err := openRegular(root, "packed-refs")
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -184,7 +184,7 @@ func scanPacked(root opener, is func(hex, ref string) bool) (found bool, err err
 		if read += len(line) + 1; read > maxPackedRefs {
 			return false, &LongError{Limit: maxPackedRefs}
 		}
-		if hex, ref, ok := strings.Cut(line, " "); ok && hex != "#" && is(hex, ref) {
+		if hex, ref, ok := strings.Cut(line, " "); ok && hex != "#" && matches(hex, ref) {
 			return true, nil
 		}
 	}

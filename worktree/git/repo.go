@@ -116,8 +116,8 @@ func (g *Git) look(ctx context.Context, dir string) (r *Repo, version string, er
 	return r, version, err
 }
 
-// runTraced runs git, which also tells its version: the first event that it traces
-// (git(1), GIT_TRACE2_EVENT). The version is empty where it does not.
+// runTraced runs git and returns its version as well: the first event of its trace
+// has it (git(1), GIT_TRACE2_EVENT). The version is empty where there is no trace.
 func (g *Git) runTraced(ctx context.Context, c Cmd) (out []byte, version string, err error) {
 	read, write, err := os.Pipe()
 	if err != nil {

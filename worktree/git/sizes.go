@@ -17,10 +17,10 @@ const partialGuess = 8 << 10
 // Sizes is the size of each file of a commit or tree, in no order that means
 // anything. The caller must not change the result.
 func (r *Repo) Sizes(ctx context.Context, treeish Hash) ([]int64, error) {
-	args := []string{"ls-tree", "-r", "-z", "--full-tree"}
 	if sizes, ok := r.memo.sizesOf(treeish); ok {
 		return sizes, nil
 	}
+	args := []string{"ls-tree", "-r", "-z", "--full-tree"}
 	settings, err := r.SettingsOnce(ctx)
 	if err != nil || !slices.ContainsFunc(settings, func(s Setting) bool { return s.Section == "remote" && s.Name == "promisor" }) {
 		args = append(args, "--long")

@@ -25,32 +25,8 @@ type Hazard struct {
 	Refused bool   // no workspace can be made here
 }
 
-// RefusedError says that no workspace can be made in a repository.
-type RefusedError struct{ Hazards []Hazard }
-
-func (e *RefusedError) Error() string {
-	var all []string
-	for _, h := range e.Hazards {
-		all = append(all, h.Name+": "+h.Detail)
-	}
-	return strings.Join(all, "; ")
-}
-
-// Check is a [*RefusedError] where no workspace of a commit can be made.
-func Check(ctx context.Context, repo *git.Repo, commit git.Hash) error {
-	all, err := Hazards(ctx, repo, commit)
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(h Hazard) bool { return !h.Refused })
-	if len(all) > 0 {
-		return &RefusedError{Hazards: all}
-	}
-	return nil
-}
-
-// Hazards lists those of a repository and of a commit, which is empty where there is
-// none yet.
+// Hazards lists the hazards of a repository and of a commit. The commit is empty where
+// there is none yet.
 func Hazards(ctx context.Context, repo *git.Repo, commit git.Hash) ([]Hazard, error) {
 	settings, err := repo.SettingsOnce(ctx)
 	if err != nil {
