@@ -414,9 +414,10 @@ func (y *yard) isolationRows(socket string) []isolationRow {
 		{action: "attach your System V shared memory", script: fmt.Sprintf("%s shm %d", probe, key)},
 		{action: "see your processes", script: fmt.Sprintf("test -d /proc/%d && grep -q %s /proc/%d/cmdline", pid, isolationProbeName, pid)},
 		{action: "send signals to your processes", script: fmt.Sprintf("%s signal %d", probe, pid)},
+		{action: "set limits of your processes, such as one of processor time", script: fmt.Sprintf("%s limit %d", probe, pid)},
 		{action: "remove the control socket of its run", script: fmt.Sprintf(
 			"s=$(ls %s/sockets/$SWARM_RUN-*.sock /tmp/swarm-%d/$SWARM_RUN-*.sock 2>/dev/null || true); test -n \"$s\" && /bin/rm -f $s", y.state, os.Getuid())},
-		{action: "control a run", script: fmt.Sprintf("env -i %s control '%s'", probe, socket)},
+		{action: "control a run", script: fmt.Sprintf("env -i %s control '%s' '%s/*/runs/*/secret'", probe, socket, y.state)},
 		{action: "ask in the name of another agent", script: fmt.Sprintf("%s ask '%s.a1.1/s'", probe, strings.TrimSuffix(socket, ".sock"))},
 		{action: "write to your terminals", script: "echo agent > " + terminal, effect: printed},
 		{action: "leave a process that outlives the run", script: "setsid " + probe + " stay >/dev/null 2>&1 </dev/null &", effect: func() bool {

@@ -19,14 +19,29 @@ import (
 
 const isolationProbeName = "isolationprobe"
 
-// controls returns an error if the control socket of a run does not accept a request.
-func controls(path string) error {
+// controls returns an error if the control socket of a run does not accept a request
+// with any of the secrets that can be read.
+func controls(path, secrets string) error {
+	files, err := filepath.Glob(secrets)
+	if err != nil {
+		return err
+	}
+	err = controlsWith(path, "")
+	for _, file := range files {
+		if secret, rerr := os.ReadFile(file); rerr == nil && err != nil {
+			err = controlsWith(path, string(secret))
+		}
+	}
+	return err
+}
+
+func controlsWith(path, secret string) error {
 	conn, err := net.Dial("unix", path)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	_, _ = fmt.Fprintln(conn, `{"verb":"ping"}`) // a refusal comes first
+	_, _ = fmt.Fprintf(conn, `{"verb":"ping","secret":%q}`+"\n", secret) // a refusal comes first
 	answer, err := bufio.NewReader(conn).ReadString('\n')
 	if err == nil && !strings.Contains(answer, `"ok":true`) {
 		err = errors.New(answer)
@@ -57,9 +72,18 @@ func asksAt(path string) error {
 	return err
 }
 
+// relimit sets a limit of a process to its value.
+func relimit(pid int) error {
+	var limit unix.Rlimit
+	if err := unix.Prlimit(pid, unix.RLIMIT_CORE, nil, &limit); err != nil {
+		return err
+	}
+	return unix.Prlimit(pid, unix.RLIMIT_CORE, &limit, nil)
+}
+
 // isolationProbe is the program that agents of [TestIsolation] run.
 func isolationProbe() {
-	err := errors.New("usage: isolationprobe connect NETWORK ADDRESS | shm KEY | signal PID | chmod MODE PATH | control SOCKET | ask SOCKET | wait | stay")
+	err := errors.New("usage: isolationprobe connect NETWORK ADDRESS | shm KEY | signal PID | limit PID | chmod MODE PATH | control SOCKET SECRETS | ask SOCKET | wait | stay")
 	switch args := os.Args[1:]; {
 	case len(args) == 3 && args[0] == "connect":
 		var c net.Conn
@@ -76,13 +100,18 @@ func isolationProbe() {
 		if pid, err = strconv.Atoi(args[1]); err == nil {
 			err = syscall.Kill(pid, syscall.SIGURG)
 		}
+	case len(args) == 2 && args[0] == "limit":
+		var pid int
+		if pid, err = strconv.Atoi(args[1]); err == nil {
+			err = relimit(pid)
+		}
 	case len(args) == 3 && args[0] == "chmod":
 		var mode uint64
 		if mode, err = strconv.ParseUint(args[1], 8, 32); err == nil {
 			err = os.Chmod(args[2], os.FileMode(mode))
 		}
-	case len(args) == 2 && args[0] == "control":
-		err = controls(args[1])
+	case len(args) == 3 && args[0] == "control":
+		err = controls(args[1], args[2])
 	case len(args) == 2 && args[0] == "ask":
 		err = asksAt(args[1])
 	case len(args) == 1 && args[0] == "wait": // for the end of its standard input

@@ -185,6 +185,7 @@ func restrict(w Walls) error {
 	if err != nil {
 		return err
 	}
+	noForeignLimits()
 	return r.enforce()
 }
 

@@ -15,10 +15,16 @@ func secretFolders() []string {
 		".config/sops", ".config/stripe", ".config/ngrok", ".config/netlify", ".oci", ".aliyun", ".bluemix", ".jfrog", ".fly", ".ngrok2",
 		".kaggle", ".local/share/com.vercel.cli", ".local/share/uv/credentials", ".config/github-copilot", ".config/openstack",
 		".config/.wrangler/config", ".wrangler/config", ".subversion/auth", ".config/hatch", ".config/turborepo", ".turbo", ".gradle/init.d",
-		".cache/git/credential", ".git-credential-cache",
+		".cache/git/credential", ".git-credential-cache", ".config/linode-cli", ".config/scw", ".config/tea", ".config/lab", ".config/filezilla",
+		".config/msmtp", ".config/mutt", ".config/neomutt", ".config/borg", ".config/age", ".config/environment.d", ".cloudflared",
+		".local/share/kwalletd", ".local/share/python_keyring", ".config/Bitwarden", ".config/Bitwarden CLI", ".bitcoin", ".electrum",
+		".ethereum/keystore", ".config/solana", ".config/Signal", ".config/Slack", ".config/discord",
+		// Histories that are no lines of text.
+		".local/share/atuin", ".local/share/mcfly", ".local/share/xonsh", ".local/share/powershell/PSReadLine", ".bash_sessions", ".zsh_sessions",
+		".local/state/nvim/shada", ".local/share/nvim/shada",
 		// Sessions and passwords of browsers.
 		".mozilla", ".thunderbird", ".config/mozilla", ".config/google-chrome", ".config/google-chrome-beta", ".config/google-chrome-unstable",
-		".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera", ".librewolf", ".zen",
+		".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera", ".librewolf", ".zen", ".waterfox",
 		".var/app/org.mozilla.firefox", ".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium", ".var/app/com.brave.Browser",
 		".var/app/com.microsoft.Edge", "snap/firefox", "snap/chromium", "snap/brave", ".cache/mozilla", ".cache/google-chrome", ".cache/chromium",
 		"Library/Application Support/Firefox", "Library/Application Support/Google/Chrome", "Library/Application Support/Chromium",
@@ -43,11 +49,20 @@ func secretFiles() []string {
 		".gitconfig", ".config/git/config", ".cargo/config.toml", ".cargo/config", ".config/uv/uv.toml", ".yarnrc", ".condarc", ".gemrc",
 		".curlrc", ".config/curlrc", ".wgetrc", ".gradle/init.gradle", ".gradle/init.gradle.kts", ".env", ".erlang.cookie",
 		".config/erlang/.erlang.cookie", ".my.cnf", ".mylogin.cnf", ".dbt/profiles.yml", ".snowsql/config", ".circleci/cli.yml", ".dockercfg", ".snowflake/config.toml", ".snowflake/connections.toml",
+		".gitcookies", ".authinfo", ".authinfo.gpg", ".msmtprc", ".mbsyncrc", ".offlineimaprc", ".fetchmailrc", ".mailrc", ".muttrc", ".cvspass",
+		".smbcredentials", ".envrc", ".secrets", ".pam_environment", ".python-gitlab.cfg", ".modal.toml", ".android/adbkey",
+		".pulumi/credentials.json", ".railway/config.json", ".supabase/access-token",
+		".config/Code/User/globalStorage/state.vscdb", ".config/Cursor/User/globalStorage/state.vscdb",
+		".ipython/profile_default/history.sqlite", ".config/nushell/history.sqlite3",
 		// People paste credentials into what they type.
 		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".sh_history", ".ash_history", ".history", ".local/share/fish/fish_history",
 		".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".mariadb_history", ".sqlite_history", ".rediscli_history",
 		".irb_history", ".local/share/irb/history", ".pry_history", ".lesshst", ".local/state/lesshst", ".ts_node_repl_history", ".dbshell",
 		".mongodb/mongosh/mongosh_repl_history", ".config/nushell/history.txt", ".julia/logs/repl_history.jl", ".scala_history", ".php_history",
+		".local/share/zsh/history", ".local/state/zsh/history", ".cache/zsh/history", ".config/zsh/.zsh_history", ".zsh/.zsh_history",
+		".local/state/bash/history", ".local/state/python_history", ".xonsh_history", ".tig_history", ".calc_history", ".gdb_history", ".lldb/lldb-history", ".Rhistory",
+		".ghc/ghci_history", ".duckdb_history", ".mycli-history", ".config/pgcli/history", ".config/litecli/history", ".cassandra/cqlsh_history",
+		".clickhouse-client-history", ".viminfo",
 	}
 }
 
@@ -68,10 +83,11 @@ func secretVars() map[string][]string {
 		"AZURE_CONFIG_DIR": {""}, "CLOUDSDK_CONFIG": {""}, "PGPASSFILE": {""}, "HF_HOME": {"token"}, "HEX_HOME": {"hex.config"},
 		"PUB_CACHE":  {"credentials.json"},
 		"CARGO_HOME": {"credentials", "credentials.toml", "config.toml", "config"}, "DOCKER_CONFIG": {"config.json"}, "CODEX_HOME": {"auth.json"},
-		"XDG_DATA_HOME": {"keyrings", "opencode/auth.json"}, "GNUPGHOME": {""}, "GH_CONFIG_DIR": {""}, "CLAUDE_CONFIG_DIR": {""},
+		"XDG_DATA_HOME": {"keyrings", "opencode/auth.json", "fish/fish_history", "zsh/history"}, "GNUPGHOME": {""}, "GH_CONFIG_DIR": {""}, "CLAUDE_CONFIG_DIR": {""},
 		"UV_CONFIG_FILE": {""}, "CONDARC": {""}, "WGETRC": {""}, "CURL_HOME": {".curlrc"}, "HATCH_CONFIG": {""},
 		"HISTFILE": {""}, "PYTHON_HISTORY": {""}, "NODE_REPL_HISTORY": {""}, "PSQL_HISTORY": {""}, "MYSQL_HISTFILE": {""},
 		"SQLITE_HISTORY": {""}, "REDISCLI_HISTFILE": {""}, "LESSHISTFILE": {""},
+		"XDG_STATE_HOME": {"lesshst", "bash/history", "zsh/history", "python_history"}, "ZDOTDIR": {".zsh_history", ".zhistory", ".histfile"},
 		"AWS_SHARED_CREDENTIALS_FILE": {""}, "KUBECONFIG": {""}, "NETRC": {""}, "NPM_CONFIG_USERCONFIG": {""}, "npm_config_userconfig": {""},
 	}
 }

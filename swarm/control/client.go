@@ -49,9 +49,10 @@ func (e *UsurpedError) Hint() string {
 // Client is another process's end of a run's control socket. It is used by
 // one goroutine at a time.
 type Client struct {
-	run   string
-	conn  *net.UnixConn
-	lines *bufio.Reader
+	run    string
+	secret string
+	conn   *net.UnixConn
+	lines  *bufio.Reader
 }
 
 // Dial connects to the owner of a run. Where there is none it is a
@@ -70,7 +71,7 @@ func Dial(ctx context.Context, run *store.Run, getenv func(string) string) (*Cli
 			unsafe = errors.Join(unsafe, err)
 			continue
 		}
-		c, err := dial(ctx, path, run.ID)
+		c, err := dial(ctx, path, run)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
 			continue
 		}
@@ -86,7 +87,7 @@ func Dial(ctx context.Context, run *store.Run, getenv func(string) string) (*Cli
 	return nil, &GoneError{Run: run.ID}
 }
 
-func dial(ctx context.Context, path, run string) (*Client, error) {
+func dial(ctx context.Context, path string, run *store.Run) (*Client, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
 		return nil, err
@@ -98,13 +99,18 @@ func dial(ctx context.Context, path, run string) (*Client, error) {
 	}
 	// An agent may write where the socket is, and would like to hear what is
 	// said and typed there.
-	if belowUs(p.pid) || proc.SupervisedAt(p.pid, run) {
+	if belowUs(p.pid) || proc.SupervisedAt(p.pid, run.ID) {
 		if err := c.Close(); err != nil {
 			return nil, err
 		}
 		return nil, &UsurpedError{Pid: p.pid}
 	}
-	return &Client{run: run, conn: c, lines: bufio.NewReaderSize(c, maxLine)}, nil
+	// The owner wrote it before it listened.
+	secret, err := readSecret(run)
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return &Client{run: run.ID, secret: secret, conn: c, lines: bufio.NewReaderSize(c, maxLine)}, nil
 }
 
 // Close ends the connection.
@@ -144,7 +150,7 @@ func (c *Client) ask(ctx context.Context, r Request) (reply, error) {
 	if ctx.Err() != nil {
 		return reply{}, context.Cause(ctx)
 	}
-	lines, err := encodeLines(r)
+	lines, err := encodeLines(r, c.secret)
 	if err != nil {
 		return reply{}, err
 	}

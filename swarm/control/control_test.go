@@ -405,6 +405,24 @@ func TestBadRequestsAreAnswered(t *testing.T) {
 	}
 }
 
+// TestWithoutTheSecret: who cannot read the folder of the run asks for nothing.
+func TestWithoutTheSecret(t *testing.T) {
+	t.Parallel()
+	g := &target{}
+	s, r, _ := listening(t, g)
+	for _, give := range []string{`{"verb":"stop"}`, `{"verb":"stop","secret":""}`, `{"verb":"ping","secret":"x"}`, `{"verb":"attach","agent":"a1"}`} {
+		if got := say(t, s.path, give+"\n"); !strings.Contains(got, "the secret of the run") || !strings.Contains(got, `"kind":"refused"`) {
+			t.Errorf("%s is answered %q", give, got)
+		}
+	}
+	if len(g.carried) != 0 {
+		t.Errorf("the run was told %v", g.carried)
+	}
+	if info, err := os.Stat(r.Secret()); err != nil || info.Mode().Perm() != 0o600 || info.Size() < 20 {
+		t.Errorf("the secret is %v, %v", info, err)
+	}
+}
+
 func TestCrowdIsBounded(t *testing.T) {
 	t.Parallel()
 	_, r, runtime := listening(t, &target{})

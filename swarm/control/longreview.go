@@ -16,8 +16,8 @@ const (
 
 // encodeLines encodes a request as a single line, except for a [*Review] that is
 // longer than a line: the server carries its parts out together.
-func encodeLines(r Request) ([][]byte, error) {
-	line, err := encodeRequest(r)
+func encodeLines(r Request, secret string) ([][]byte, error) {
+	line, err := encodeRequest(r, secret)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func encodeLines(r Request) ([][]byte, error) {
 	}
 	var lines [][]byte
 	for _, part := range parts {
-		line, err := encodeRequest(part)
+		line, err := encodeRequest(part, secret)
 		if err != nil {
 			return nil, err
 		}

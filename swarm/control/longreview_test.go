@@ -42,7 +42,7 @@ func TestLongReview(t *testing.T) {
 		"verdicts on edits alone": {Edits: codemod(2, 3000, "r").Edits},
 		"marks alone":             {Marks: codemod(1000, 0, strings.Repeat("r", 600)).Marks},
 	} {
-		if line, err := encodeRequest(give); err != nil || len(line) <= maxLine {
+		if line, err := encodeRequest(give, ""); err != nil || len(line) <= maxLine {
 			t.Fatalf("%s: %d bytes, %v: this fits a line", name, len(line), err)
 		}
 		g := &target{}
@@ -63,16 +63,16 @@ func TestLongReview(t *testing.T) {
 // TestReviewWithoutItsEnd: no part of a review is carried out alone.
 func TestReviewWithoutItsEnd(t *testing.T) {
 	t.Parallel()
-	lines, err := encodeLines(codemod(1, 6000, ""))
-	if err != nil || len(lines) < 3 {
-		t.Fatalf("%d lines, %v", len(lines), err)
-	}
 	for name, tt := range map[string]struct{ next, want string }{
-		"a faulty line":   {"{}\n", "unknown verb"},
-		"another request": {`{"verb":"stop"}` + "\n", "the rest of a review is missing"},
+		"a faulty line":   {`{"secret":%q}` + "\n", "unknown verb"},
+		"another request": {`{"verb":"stop","secret":%q}` + "\n", "the rest of a review is missing"},
 	} {
 		g := &target{}
 		s, _, _ := listening(t, g)
+		lines, err := encodeLines(codemod(1, 6000, ""), s.secret)
+		if err != nil || len(lines) < 3 {
+			t.Fatalf("%d lines, %v", len(lines), err)
+		}
 		conn, err := net.Dial("unix", s.path)
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func TestReviewWithoutItsEnd(t *testing.T) {
 		if _, err := c.exchange(t.Context(), lines[0]); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		_, err = c.exchange(t.Context(), []byte(tt.next))
+		_, err = c.exchange(t.Context(), fmt.Appendf(nil, tt.next, s.secret))
 		if a, ok := errors.AsType[*AnswerError](err); !ok || !strings.Contains(a.Message, tt.want) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
 		}

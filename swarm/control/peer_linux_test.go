@@ -24,7 +24,7 @@ func setTag(tag uint64) error {
 func TestBelowAnotherSupervisor(t *testing.T) {
 	t.Parallel()
 	s, _, _ := listening(t, &target{})
-	_, in, out := start(t, &os.ProcAttr{Env: append(os.Environ(), "CONTROL_CHILD=supervise another run")}, s.path)
+	_, in, out := start(t, &os.ProcAttr{Env: append(os.Environ(), "CONTROL_CHILD=supervise another run")}, s.path, s.secret)
 	if _, err := io.WriteString(in, "go\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestAnotherUser(t *testing.T) {
 	_, _, out := start(t, &os.ProcAttr{
 		Env: append(os.Environ(), "CONTROL_CHILD=speak"),
 		Sys: &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}},
-	}, s.path)
+	}, s.path, s.secret)
 	line, err := out.ReadString('\n')
 	if !strings.Contains(line, "another user than 65534") {
 		t.Errorf("another user is answered %q, %v", line, err)

@@ -29,7 +29,7 @@ func TestWhoMaySpeak(t *testing.T) {
 			if test.name == "another namespace" && test.attr.Sys == nil {
 				t.Skip("this system has no namespaces")
 			}
-			_, _, out := start(t, &test.attr, s.path)
+			_, _, out := start(t, &test.attr, s.path, s.secret)
 			line, err := out.ReadString('\n')
 			if !strings.Contains(line, test.want) {
 				t.Errorf("the answer is %q, %v, want %q", line, err, test.want)
@@ -43,7 +43,7 @@ func TestBelowASupervisor(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		g := &target{}
 		s, _, _ := listening(t, g)
-		p, in, out := start(t, &os.ProcAttr{Env: append(os.Environ(), "CONTROL_CHILD=supervise")}, s.path)
+		p, in, out := start(t, &os.ProcAttr{Env: append(os.Environ(), "CONTROL_CHILD=supervise")}, s.path, s.secret)
 		if known {
 			g.mu.Lock()
 			g.supervisors = []int{p.Pid}

@@ -172,7 +172,7 @@ func FuzzDecodeRequest(f *testing.F) {
 		&Retry{Agents: []task.ID{"a1"}, Feedback: "f"}, &Send{Agent: "a1", Text: "t"}, &Attach{Agent: "a1"},
 		&Answer{ID: "x-1", Shown: "d1", For: task.Once}, &Review{Marks: []event.Reviewed{{Agent: "a1", Attempt: 1, Verdict: task.Accepted}}},
 	} {
-		line, err := encodeRequest(r)
+		line, err := encodeRequest(r, "")
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func FuzzDecodeRequest(f *testing.F) {
 		if c, ok := r.(*Cancel); ok && (len(c.Agents) == 0 || c.Cause == "") {
 			t.Fatalf("%q asks for everybody", line)
 		}
-		text, err := encodeRequest(r)
+		text, err := encodeRequest(r, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,16 +20,16 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "speak":
-		err = playSpeak(os.Args[1])
+		err = playSpeak(os.Args[1], os.Args[2])
 	case "shed":
 		if err = setTag(1); err == nil {
-			err = playSpeak(os.Args[1])
+			err = playSpeak(os.Args[1], os.Args[2])
 		}
 	case "supervise":
-		err = playSupervise(os.Args[1], "speak")
+		err = playSupervise(os.Args[1], os.Args[2], "speak")
 	case "supervise another run":
 		if err = setTag(anotherRun); err == nil {
-			err = playSupervise(os.Args[1], "shed")
+			err = playSupervise(os.Args[1], os.Args[2], "shed")
 		}
 	case "serve":
 		err = playServe(os.Args[1], os.Args[2])
@@ -42,12 +42,12 @@ func TestMain(m *testing.M) {
 }
 
 // playSpeak pings a socket and prints the reply.
-func playSpeak(path string) error {
+func playSpeak(path, secret string) error {
 	conn, err := net.Dial("unix", path)
 	if err != nil {
 		return err
 	}
-	_, _ = io.WriteString(conn, `{"verb":"ping"}`+"\n") // a refusal comes first
+	_, _ = fmt.Fprintf(conn, `{"verb":"ping","secret":%q}`+"\n", secret) // a refusal comes first
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func playSpeak(path string) error {
 const anotherRun = 1<<62 | 1<<32
 
 // playSupervise waits for its number to be known, then has a child do something.
-func playSupervise(path, do string) error {
+func playSupervise(path, secret, do string) error {
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func playSupervise(path, do string) error {
 	if err != nil {
 		return err
 	}
-	p, err := os.StartProcess(exe, []string{exe, path}, &os.ProcAttr{
+	p, err := os.StartProcess(exe, []string{exe, path, secret}, &os.ProcAttr{
 		Env:   []string{"CONTROL_CHILD=" + do},
 		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
 	})

@@ -44,6 +44,7 @@ type Server struct {
 	run      string
 	path     string
 	file     fs.FileInfo // of the socket as we made it
+	secret   string
 	target   Target
 	listener *net.UnixListener
 	end      context.CancelFunc
@@ -73,13 +74,17 @@ func (s *Server) begin(ctx context.Context) {
 
 // open makes the socket, in the first folder that can hold one.
 func open(o *store.Owner, target Target, getenv func(string) string) (*Server, error) {
+	secret, err := writeSecret(o.Run)
+	if err != nil {
+		return nil, err
+	}
 	path, l, err := listenIn(candidates(o.Run.State(), getenv), o.Run, listen)
 	if err != nil {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
 	s := &Server{
-		run: o.Run.ID, path: path, target: target, listener: l, patience: patience,
+		run: o.Run.ID, path: path, secret: secret, target: target, listener: l, patience: patience,
 		slots: make(chan struct{}, crowd), seats: make(chan struct{}, audience),
 	}
 	err = os.Chmod(path, 0o600)
@@ -208,6 +213,10 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, leave func()) {
 			return
 		}
 		r, err := decodeRequest(line)
+		if err == nil && !hasSecret(line, s.secret) {
+			_ = answer(conn, denial(task.Refused, errors.New("the request has not the secret of the run, which lies in its folder")))
+			return
+		}
 		if err == nil {
 			r, err = parts.add(r, len(line))
 		}

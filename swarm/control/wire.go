@@ -104,6 +104,7 @@ const verbs = "ping, cancel, stop, retry, review, answer, send or attach"
 // requestJSON is every request, flat.
 type requestJSON struct {
 	Verb     string                `json:"verb"`
+	Secret   string                `json:"secret,omitempty"`
 	Agent    task.ID               `json:"agent,omitempty"`
 	Agents   []task.ID             `json:"agents,omitempty"`
 	Cause    task.ErrorKind        `json:"cause,omitempty"`
@@ -125,8 +126,8 @@ type requestJSON struct {
 	Watch    bool                  `json:"watch,omitempty"`
 }
 
-func encodeRequest(r Request) ([]byte, error) {
-	f := requestJSON{Verb: r.verb()}
+func encodeRequest(r Request, secret string) ([]byte, error) {
+	f := requestJSON{Verb: r.verb(), Secret: secret}
 	switch r := r.(type) {
 	case *Ping:
 	case *Cancel:

@@ -60,6 +60,8 @@ func plainCases() []struct{ name, give, want string } {
 			"\te = !tool <<< the-secret\n\tf = !tool ${P:-the-secret}\n\tg = \"!P=${P:-the-secret} tool\"\n\th = \"!P=(the-secret); tool\"\n\ti = \"!local P=x$(tool the-secret)\"\n" +
 			"\tk = \"!f() { b=$(git branch --show-current); n=5; LANG=C git push origin \\\"$b\\\"; tool -n $n; }; f \\\"$@\\\"\"\n",
 			"[alias]\n\tk = \"!f() { b=$(git branch --show-current); n=5; LANG=C git push origin \\\"$b\\\"; tool -n $n; }; f \\\"$@\\\"\"\n"},
+		{".gitconfig", "[alias]\n\ta = !git -c http.extraHeader='X-Api: the-secret' fetch\n\tb = -c http.https://h/.extraheader=X:the-secret fetch\n[remote \"o\"]\n\treceivepack = sshpass -phunter22 git-receive-pack\n\tuploadpack = /opt/git-upload-pack\n",
+			"[remote \"o\"]\n\tuploadpack = \"/opt/git-upload-pack\"\n"},
 		{".gitconfig", "[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n\trequired = true\n[filter \"x\"]\n\tclean = crypt --key the-secret\n[core]\n\tsshCommand = sshpass -p the-secret ssh\n\taskPass = the-secret\n[mergetool \"m\"]\n\tcmd = meldlike \\\"$LOCAL\\\" \\\"$MERGED\\\" --wait\n",
 			"[filter \"lfs\"]\n\tclean = \"git-lfs clean -- %f\"\n\trequired = \"true\"\n[mergetool \"m\"]\n\tcmd = \"meldlike \\\"$LOCAL\\\" \\\"$MERGED\\\" --wait\"\n"},
 		{".gitconfig", "[github]\n\toauth = the-secret\n[sendemail]\n\tsmtpPass = the-secret\n[any \"x\"]\n\ty = the-secret\n[include]\n\tpath = ~/.gitconfig.local\n[includeIf \"gitdir:~/work/\"]\n\tpath = work.inc\n",
@@ -90,6 +92,7 @@ func plainCases() []struct{ name, give, want string } {
 			"proxy http://p:3128\n--silent\nmax-time 5\n"},
 		{".wgetrc", "https_proxy = http://p:3128\nhttp_proxy = http://u:the-secret@p\nproxy_password = the-secret\npassword=the-secret\ntries=3\nheader = X: the-secret\n", "https_proxy = http://p:3128\ntries = 3\n"},
 		{".bash_history", "export TOKEN=the-secret\n", ""},
+		{".config/zsh/.zsh_history", "export TOKEN=the-secret\n", ""},
 
 		{".nuget/NuGet/NuGet.Config", "<configuration><packageSources><clear /><add key=\"m\" value=\"https://m.example.org/v3/index.json\" protocolVersion=\"3\" password=\"the-secret\"/>" +
 			"<add key=\"n\" value=\"https://u:the-secret@m.example.org/\"/></packageSources><apikeys><add key=\"k\" value=\"the-secret\"/></apikeys></configuration>",

@@ -71,7 +71,7 @@ func gitCommand(e gitEntry) bool {
 	}
 	switch e.key {
 	case "cmd", "command", "driver", "textconv", "editor", "pager", "external", "difffilter", "program", "sshcommand",
-		"gitproxy", "fsmonitor", "packobjectshook", "alternaterefscommand", "defaultkeycommand":
+		"gitproxy", "fsmonitor", "packobjectshook", "alternaterefscommand", "defaultkeycommand", "uploadpack", "receivepack":
 		return true
 	case "update": // of a submodule
 		return strings.HasPrefix(e.value, "!")
@@ -115,6 +115,9 @@ func shellPrograms() []string {
 // only. No text is given to a variable or to the input of a program, but to variables
 // in front of a known program.
 func plainShell(text string) bool {
+	if strings.Contains(strings.ToLower(text), "extraheader") {
+		return false // Any header may be a credential.
+	}
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 	if err != nil {
 		return false

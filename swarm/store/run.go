@@ -104,6 +104,9 @@ func (r *Run) UnknownLog() string { return filepath.Join(r.Dir, "unknown.jsonl")
 // Lock is the file whose lock the owner of the run holds.
 func (r *Run) Lock() string { return filepath.Join(r.Dir, "lock") }
 
+// Secret is the file with the secret that requests to the owner of the run carry.
+func (r *Run) Secret() string { return filepath.Join(r.Dir, "secret") }
+
 // Frozen is the copy of the repository's git configuration that capture uses.
 func (r *Run) Frozen() string { return filepath.Join(r.Dir, "frozen") }
 
@@ -136,6 +139,9 @@ func (r *Run) WriteFile(path string, text []byte) error {
 	_, err = f.Write(text)
 	return errors.Join(noRoom(path, err), f.Close())
 }
+
+// ReadFile reads a file below the folder of the run, which [Run.OpenFile] opens.
+func (r *Run) ReadFile(path string) ([]byte, error) { return r.readFile(path) }
 
 // readFile reads a file of the run, as [statefile.Read] does.
 func (r *Run) readFile(path string) ([]byte, error) { return statefile.Read(r.state.Dir, path) }

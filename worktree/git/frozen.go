@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // Frozen is a git dir of our own whose configuration is a copy of the part
@@ -252,7 +253,7 @@ func (g *Git) defaultRules(name string) string {
 // copyFile copies a small file; one that is not there is no error.
 func copyFile(from, to string) error {
 	text, err := os.ReadFile(from)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
 	if err != nil {

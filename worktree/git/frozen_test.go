@@ -94,6 +94,17 @@ func TestFrozenRules(t *testing.T) {
 	}
 }
 
+// TestFrozenWithoutHome: services often have a HOME that is no folder, such as /dev/null.
+func TestFrozenWithoutHome(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.commit("a", "a\n")
+	g.home = os.DevNull
+	if _, err := g.repo().Freeze(t.Context(), filepath.Join(t.TempDir(), "frozen")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestIsPartial(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
