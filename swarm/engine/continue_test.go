@@ -275,3 +275,32 @@ func TestNobodyListens(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyListensLong holds that the time in which an agent itself asked a server that
+// is not there counts as waited, if it had no answer before.
+func TestNobodyListensLong(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.lane("")
+	e := Open(t.Context(), r.deps, r.config, nil)
+	defer func() { is(t, "close", e.Close(), nil) }()
+	began := time.Now()
+	for _, test := range []struct {
+		took   time.Duration
+		answer int64
+		again  bool
+	}{
+		{72 * time.Second, 0, false},
+		{time.Second, 0, true},
+		{72 * time.Second, 10, true},
+	} {
+		a := &agentState{call: mine()}
+		_, again := e.waitsInLane(a, &task.Failed{
+			Kind: task.Overloaded, Reason: "connect ECONNREFUSED 127.0.0.1:9",
+			Work: task.Work{Started: began, Ended: began.Add(test.took), Usage: task.Usage{Output: test.answer}},
+		}, 0)
+		if again != test.again {
+			t.Errorf("after %s with %d tokens it waits: %v, want %v", test.took, test.answer, again, test.again)
+		}
+	}
+}

@@ -223,6 +223,10 @@ func (e *Engine) waitsInLane(a *agentState, f *task.Failed, told time.Duration) 
 	most := maxWaited
 	if _, nobody := fault.Unreachable(f.Reason); nobody {
 		most = maxUnreachable
+		// An attempt without an answer waited too: qwen asks six times, which takes a minute.
+		if f.Usage.Tokens() == a.spent.Tokens() {
+			a.waited += max(0, f.Ended.Sub(f.Started))
+		}
 	}
 	if a.waited+gap > most {
 		return 0, false

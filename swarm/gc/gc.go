@@ -53,10 +53,17 @@ type Request struct {
 
 // Report is the outcome of a collection.
 type Report struct {
-	Removed []Removed
-	Moved   []Moved // into the trash
-	Kept    []Kept
-	Bytes   int64 // of all that is removed
+	Recovered []Recovered
+	Removed   []Removed
+	Moved     []Moved // into the trash
+	Kept      []Kept
+	Bytes     int64 // of all that is removed
+}
+
+// Recovered is a run whose process died and that was put in order, or would be in a dry run.
+type Recovered struct {
+	Run        string `json:"run"`
+	Workspaces int    `json:"workspaces"` // that were not captured before
 }
 
 // Removed is a thing that was removed, or would be in a dry run.
@@ -123,6 +130,10 @@ func (c *collector) runs(ctx context.Context) error {
 			continue
 		}
 		v, err := e.Run.View()
+		died, left := err == nil && v.Died, 0
+		if died {
+			left = v.Uncaptured()
+		}
 		if err == nil && !c.DryRun {
 			v, err = c.Runs.Recover(ctx, e.Run)
 		}
@@ -132,6 +143,9 @@ func (c *collector) runs(ctx context.Context) error {
 		if err != nil { // the others do not wait for it
 			c.kept(e.Run.Dir, err.Error())
 			continue
+		}
+		if died && (c.DryRun || !v.Died) {
+			c.report.Recovered = append(c.report.Recovered, Recovered{Run: e.Run.ID, Workspaces: left})
 		}
 		if !c.DryRun && v.Status != store.RunRunning && !e.Run.Live() && len(v.Agents) == 0 {
 			// It was interrupted before its first agent.

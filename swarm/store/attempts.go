@@ -27,7 +27,9 @@ func (a *Agent) exit(at time.Time, e *event.Ended) {
 	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt })
 	if e.Attempt == a.Attempt {
 		a.Exit, a.Exited = e, at
-		a.clock.stop(at) // a capture, a check or its end follows
+		if e.Error != task.Lost { // else whoever found it does not know when it ended
+			a.clock.stop(at) // a capture, a check or its end follows
+		}
 	}
 }
 
@@ -53,7 +55,7 @@ func (a *Agent) check(e *event.Checked) {
 }
 
 func (a *Agent) settle(r event.Record, e *event.Settled) {
-	a.clock.stop(r.Time)
+	a.clock.stop(a.lastSign(r.Time, e))
 	a.Status, a.Ended, a.Open, a.SettledBy, a.Held, a.Again = e.Result, r.Time, nil, r.N, "", nil
 	a.Parked = ""
 	done := e.Result.Done()
@@ -61,4 +63,14 @@ func (a *Agent) settle(r event.Record, e *event.Settled) {
 	if task.Fell(e.Result) {
 		a.Failures++
 	}
+}
+
+// lastSign is when the work of an agent ended that is settled at a time. A recovery
+// may settle it long after its owner died; the result has its last sign then.
+func (a *Agent) lastSign(at time.Time, e *event.Settled) time.Time {
+	end := e.Result.Done().Ended
+	if a.Exit != nil && a.Exit.Error != task.Lost || end.IsZero() || end.After(at) {
+		return at
+	}
+	return end
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
 
@@ -108,6 +109,38 @@ func (v *View) rest(at time.Time) {
 	for _, a := range v.Agents {
 		a.clock.stop(at)
 	}
+}
+
+// closedAt is until when the owner of a run was there that is closed at a time. A
+// recovery closes a run whose owner died: that was there until the last sign of its
+// agents, or until its last record.
+func (v *View) closedAt(at, last time.Time) time.Time {
+	switch {
+	case !v.sign.IsZero():
+		return v.sign
+	case v.Reason == ReasonDied:
+		return last
+	}
+	return at
+}
+
+// noteSign follows the last sign of agents that a recovery settles. Only an owner that
+// lives writes other records than a recovery.
+func (v *View) noteSign(r event.Record) {
+	switch e := r.Event.(type) {
+	case *event.Settled:
+		if sign := v.about(e.Agent).lastSign(r.Time, e); sign.Before(r.Time) && sign.After(v.sign) {
+			v.sign = sign
+		}
+		return
+	case *event.Captured, *event.Released, *event.Closed:
+		return
+	case *event.Ended:
+		if e.Error == task.Lost {
+			return
+		}
+	}
+	v.sign = time.Time{}
 }
 
 // wind starts the clocks again under a new owner.

@@ -61,6 +61,41 @@ func TestStates(t *testing.T) {
 	want(5000, "completed", "completed", 20, 13, 52)
 }
 
+// TestDiedTimes holds that the time of a run whose owner died ends with the last sign
+// of its agents, and not with a recovery an hour later.
+func TestDiedTimes(t *testing.T) {
+	t.Parallel()
+	at := func(second int64) time.Time { return time.Unix(second, 0) }
+	lost := &task.Failed{Kind: task.Lost, Work: task.Work{Ended: at(30)}}
+	for name, records := range map[string][]event.Event{
+		"lost":                 nil,
+		"its answer was found": {&event.Ended{Agent: "a1", Attempt: 1, Error: task.Lost, Lingered: true}},
+	} {
+		v := Fold(Identity{}, nil)
+		n := int64(0)
+		apply := func(second int64, e event.Event) {
+			n++
+			v.Apply(event.Record{N: n, Time: at(second), Event: e})
+		}
+		apply(0, &event.Opened{Pid: 1})
+		apply(0, called(1, "one"))
+		apply(10, &event.Leased{Agent: "a1", Attempt: 1})
+		apply(10, &event.Started{Agent: "a1", Attempt: 1, Step: "agent"})
+		for _, e := range records {
+			apply(3600, e)
+		}
+		apply(3600, &event.Captured{Agent: "a1", Attempt: 1})
+		apply(3600, &event.Settled{Agent: "a1", Attempt: 1, Result: lost})
+		apply(3601, &event.Closed{Status: "stopped", Reason: ReasonDied})
+		if got := v.Agent("a1").Times(at(9000)).Worked; got != 20*time.Second {
+			t.Errorf("%s: the agent worked for %s, want 20s", name, got)
+		}
+		if got := v.Took(at(9000)); got != 30*time.Second {
+			t.Errorf("%s: the run took %s, want 30s", name, got)
+		}
+	}
+}
+
 // TestLeft estimates the time that is left, and gives none where that cannot be
 // told.
 func TestLeft(t *testing.T) {

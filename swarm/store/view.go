@@ -83,6 +83,7 @@ type View struct {
 	asks []*Question // open ones of the script, under the latest owner
 	work workTime
 	took stopwatch // while an owner had the run open
+	sign time.Time // the last one of the agents that a recovery settles; else zero
 	// scripted are the landings of the script; the agents share it.
 	scripted *scriptLandings
 }
@@ -282,6 +283,7 @@ func (v *View) Apply(r event.Record) {
 	before := v.LastTime
 	v.Last, v.LastTime = r.N, r.Time
 	v.work.note(r)
+	v.noteSign(r)
 	switch e := r.Event.(type) {
 	case *event.Opened:
 		v.rest(before)
@@ -367,7 +369,7 @@ func (v *View) Apply(r event.Record) {
 		v.resume(r.Time, e)
 	case *event.Closed:
 		v.Status, v.Reason, v.Code, v.Ended = Status(e.Status), e.Reason, e.Code, r.Time
-		v.rest(r.Time)
+		v.rest(v.closedAt(r.Time, before))
 	case *event.Session, *event.Text, *event.ToolStart, *event.ToolEnd, *event.Turn,
 		*event.Spent, *event.Asked, *event.Answered, *event.Erred, *event.Retry, *event.Raw:
 	default:

@@ -268,8 +268,9 @@ func TestPatient(t *testing.T) {
 		{name: "backs off", errs: []error{limit(0), limit(0), limit(0)}, waits: []time.Duration{750 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second}},
 		{name: "does as told", errs: []error{limit(20 * time.Second)}, waits: []time.Duration{20*time.Second + 250*time.Millisecond}},
 		{name: "not for ever", errs: []error{limit(8 * time.Minute), limit(8 * time.Minute)}, waits: []time.Duration{8*time.Minute + 250*time.Millisecond}, err: "limit"},
-		{name: "not for a server that is not there", errs: []error{limit(0), limit(0), gone, gone, gone, gone}, waits: []time.Duration{
-			750 * time.Millisecond, 1500 * time.Millisecond, 750 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second,
+		{name: "not for a server that is not there", errs: []error{limit(0), limit(0), gone, gone, gone, gone, gone, gone}, waits: []time.Duration{
+			750 * time.Millisecond, 1500 * time.Millisecond,
+			750 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second, 6 * time.Second, 12 * time.Second,
 		}, err: "down"},
 		{name: "for one that is started again", errs: []error{gone, gone, limit(0), gone}, waits: []time.Duration{
 			750 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second, 750 * time.Millisecond,

@@ -45,7 +45,7 @@ const (
 	longestWait = time.Minute
 	// mostDown is how long a server that is not there is waited for, without a
 	// pause in that: one that is started again is back by then.
-	mostDown = 8 * time.Second
+	mostDown = 30 * time.Second
 )
 
 // Ask asks until there is an answer, an error that no wait mends, or no

@@ -46,12 +46,14 @@ Examples:
 
 // gcObject is swarm.gc/1, described in docs/json.md.
 type gcObject struct {
-	Schema  string       `json:"schema"`
-	DryRun  bool         `json:"dry_run,omitempty"`
-	Removed []gc.Removed `json:"removed"`
-	Moved   []gc.Moved   `json:"moved"` // into the trash
-	Kept    []gc.Kept    `json:"kept"`
-	Bytes   int64        `json:"bytes"`
+	Schema string `json:"schema"`
+	DryRun bool   `json:"dry_run,omitempty"`
+	// Recovered are runs whose process died.
+	Recovered []gc.Recovered `json:"recovered,omitempty"`
+	Removed   []gc.Removed   `json:"removed"`
+	Moved     []gc.Moved     `json:"moved"` // into the trash
+	Kept      []gc.Kept      `json:"kept"`
+	Bytes     int64          `json:"bytes"`
 }
 
 func gcAction(c *cli.Context, env cmdline.Env) error {
@@ -75,7 +77,8 @@ func gcAction(c *cli.Context, env cmdline.Env) error {
 		return failed
 	}
 	o := gcObject{
-		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: report.Removed, Moved: report.Moved, Kept: report.Kept, Bytes: report.Bytes,
+		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Recovered: report.Recovered,
+		Removed: report.Removed, Moved: report.Moved, Kept: report.Kept, Bytes: report.Bytes,
 	}
 	if c.Bool("json") {
 		return errors.Join(failed, cmdline.PrintJSON(env.Stdout, o))
@@ -85,9 +88,15 @@ func gcAction(c *cli.Context, env cmdline.Env) error {
 
 // print tells a person about a collection. age is the one of [gc] after which runs go.
 func (o *gcObject) print(w io.Writer, age time.Duration) error {
-	verb, moved := "removed", "moved"
+	verb, moved, recovered := "removed", "moved", "recovered"
 	if o.DryRun {
-		verb, moved = "would remove", "would move"
+		verb, moved, recovered = "would remove", "would move", "would recover"
+	}
+	for _, r := range o.Recovered {
+		work := termtext.Count(r.Workspaces, "workspace", "workspaces")
+		if _, err := fmt.Fprintf(w, "%s run %s: its process died, with %s not captured\n", recovered, termtext.Line(r.Run), work); err != nil {
+			return err
+		}
 	}
 	for _, m := range o.Moved {
 		why := "its run is gone or cannot be read"
