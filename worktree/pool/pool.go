@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/internal/statefile"
 	"agentswarm/worktree/disk"
 	"agentswarm/worktree/step"
@@ -61,26 +62,27 @@ type poolEntry struct {
 	dir string
 }
 
-// listPool returns the entries, the newest first.
-func listPool(pool string) ([]poolEntry, error) {
+// listPool returns the entries, the newest first. It reports lost if another process
+// took one meanwhile.
+func listPool(pool string) (all []poolEntry, lost bool, err error) {
 	names, err := os.ReadDir(pool)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var all []poolEntry
 	for _, name := range names {
 		e := poolEntry{dir: filepath.Join(pool, name.Name())}
 		text, err := statefile.Read(e.dir, filepath.Join(e.dir, poolRecordName))
 		if err != nil || json.Unmarshal(text, &e.poolRecord) != nil {
+			lost = lost || !fspath.Exists(e.dir)
 			continue // taken just now, or not ours
 		}
 		all = append(all, e)
 	}
 	slices.SortStableFunc(all, func(a, b poolEntry) int { return b.Time.Compare(a.Time) })
-	return all, nil
+	return all, lost, nil
 }
 
 // put renames a folder with tree and files into the pool. It reports false
@@ -190,7 +192,7 @@ func sweepPool(ctx context.Context, r SweepRequest) (gone []Swept, err error) {
 			return gone, err
 		}
 	}
-	all, err := listPool(r.Pool)
+	all, _, err := listPool(r.Pool)
 	if err != nil {
 		return gone, err
 	}
@@ -228,7 +230,7 @@ func (e poolEntry) remove() (bool, error) {
 
 // Pooled reports whether a pool has files for a next workspace.
 func Pooled(pool string) bool {
-	all, err := listPool(pool)
+	all, _, err := listPool(pool)
 	return err == nil && len(all) > 0
 }
 

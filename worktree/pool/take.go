@@ -32,9 +32,24 @@ func (p Pool) Take(ctx context.Context, r TakeRequest) (map[string]git.IndexStat
 	if p.Dir == "" {
 		return nil, nil
 	}
-	all, err := listPool(p.Dir)
+	for {
+		stats, lost, err := p.takeOne(ctx, r)
+		if stats != nil || err != nil || !lost {
+			return stats, err
+		}
+		// While another process took that entry, one may have been added.
+	}
+}
+
+// takeOne tries the entries of the pool as it is now. It reports lost if another
+// process took one of them first.
+func (p Pool) takeOne(ctx context.Context, r TakeRequest) (stats map[string]git.IndexStat, lost bool, err error) {
+	all, lost, err := listPool(p.Dir)
 	if err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	if err := p.Step.At("listed"); err != nil {
+		return nil, false, err
 	}
 	w := r.Workspace
 	key := filepath.Base(filepath.Dir(w.Lower))
@@ -46,12 +61,13 @@ func (p Pool) Take(ctx context.Context, r TakeRequest) (map[string]git.IndexStat
 		if e.Base != key && (e.Rules != rules || configOf(e.Base) != configOf(key) || !r.Plain()) {
 			continue
 		}
-		stats, err := p.takeEntry(ctx, w, e, r.Entries)
+		stats, took, err := p.takeEntry(ctx, w, e, r.Entries)
 		if stats != nil || err != nil {
-			return stats, err
+			return stats, false, err
 		}
+		lost = lost || !took
 	}
-	return nil, nil
+	return nil, lost, nil
 }
 
 func btoi(b bool) int {
@@ -64,13 +80,19 @@ func btoi(b bool) int {
 // configOf is the part of the name of a base that stands for the configuration.
 func configOf(key string) string { return key[max(0, len(key)-8):] }
 
-// takeEntry takes an entry. It returns nil where another process was faster,
-// or the entry is not as its record says.
-func (p Pool) takeEntry(ctx context.Context, w *workspace.Workspace, e poolEntry, entries []git.IndexEntry) (map[string]git.IndexStat, error) {
+// takeEntry takes an entry. It reports false where another process was faster, and
+// returns nil where the entry is not as its record says.
+func (p Pool) takeEntry(ctx context.Context, w *workspace.Workspace, e poolEntry, entries []git.IndexEntry) (_ map[string]git.IndexStat, took bool, err error) {
 	dir := filepath.Join(w.Dir, "pool")
-	if took, err := e.takeFrom(dir); !took {
-		return nil, err
+	if took, err = e.takeFrom(dir); !took {
+		return nil, false, err
 	}
+	stats, err := p.useEntry(ctx, w, dir, entries)
+	return stats, true, err
+}
+
+// useEntry makes the files of an entry those of a workspace.
+func (p Pool) useEntry(ctx context.Context, w *workspace.Workspace, dir string, entries []git.IndexEntry) (map[string]git.IndexStat, error) {
 	if err := p.Step.At("taken"); err != nil {
 		return nil, err
 	}
