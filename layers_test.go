@@ -81,6 +81,7 @@ func rooms() map[int][][]string {
 			{"swarm/cli/enter", "swarm/cli/follow", "swarm/cli/plan"},
 			{"swarm/cli/configcmd", "swarm/cli/inspect"},
 			{"swarm/cli/cleancmd", "swarm/cli/landcmd"},
+			{"swarm/cli/runcmd"},
 		},
 	}
 }
@@ -91,7 +92,7 @@ func seams() map[string][]string {
 		"os/exec":                     {"worktree/git", "swarm/proc"},
 		"github.com/creack/pty":       {"swarm/proc"},
 		"github.com/go-git/go-git/v5": {"worktree/git"},
-		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cleancmd", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/cli/selection", "swarm/cli/enter", "swarm/cli/follow", "swarm/cli/inspect", "swarm/cli/configcmd", "swarm/cli/landcmd", "swarm/cli/plan", "swarm/demo"},
+		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cleancmd", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/cli/selection", "swarm/cli/enter", "swarm/cli/follow", "swarm/cli/inspect", "swarm/cli/configcmd", "swarm/cli/landcmd", "swarm/cli/plan", "swarm/cli/runcmd", "swarm/demo"},
 		"github.com/dop251/goja":      {"swarm/script", "swarm/script/language"},
 		"github.com/itchyny/gojq":     {"internal/jq"},
 		"mvdan.cc/sh/v3/syntax":       {"risk/shell", "swarm/privatehome"},

@@ -19,6 +19,7 @@ import (
 	"agentswarm/swarm/cli/inspect"
 	"agentswarm/swarm/cli/landcmd"
 	"agentswarm/swarm/cli/riskcmd"
+	"agentswarm/swarm/cli/runcmd"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/exit"
@@ -29,12 +30,12 @@ import (
 // order of the help.
 func builtin(env cmdline.Env) []*cli.Command {
 	return slices.Concat(
-		job("Start", newRunCommand(env), newResumeCommand(env), newWorkflowCommand(env)),
+		job("Start", runcmd.NewRun(env), runcmd.NewResume(env), newWorkflowCommand(env)),
 		job("Watch", readOnly(follow.NewStatusCommand(env)), readOnly(follow.NewLsCommand(env)), readOnly(inspect.NewShowCommand(env)),
 			readOnly(inspect.NewLogsCommand(env)), readOnly(inspect.NewUsageCommand(env)), readOnly(follow.NewWaitCommand(env)), readOnly(follow.NewWatchCommand(env)), enter.NewAttachCommand(env)),
 		job("Review and land", readOnly(inspect.NewReviewCommand(env)), readOnly(inspect.NewDiffCommand(env)), readOnly(inspect.NewReportCommand(env)),
-			inspect.NewAcceptCommand(env), inspect.NewRejectCommand(env), inspect.NewRemarkCommand(env), newRetryCommand(env),
-			landcmd.NewMergeCommand(env, newAttempts), landcmd.NewApplyCommand(env), inspect.NewPRCommand(env), enter.NewShellCommand(env), enter.NewExecCommand(env)),
+			inspect.NewAcceptCommand(env), inspect.NewRejectCommand(env), inspect.NewRemarkCommand(env), runcmd.NewRetry(env),
+			landcmd.NewMergeCommand(env, runcmd.NewAttempts), landcmd.NewApplyCommand(env), inspect.NewPRCommand(env), enter.NewShellCommand(env), enter.NewExecCommand(env)),
 		job("Answer", readOnly(follow.NewInboxCommand(env)), follow.NewAnswerCommand(env), follow.NewApproveCommand(env), follow.NewDenyCommand(env), follow.NewSendCommand(env)),
 		job("Undo and tidy", landcmd.NewUndoCommand(env), follow.NewCancelCommand(env), cleancmd.NewRmCommand(env), cleancmd.NewGcCommand(env)),
 		job("Set up", configcmd.NewInit(env), configcmd.NewConfig(env), configcmd.NewDoctor(env), configcmd.NewSetup(env), configcmd.NewAgents(env),

@@ -219,7 +219,7 @@ func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
 	if err != nil {
 		return nil, err
 	}
-	on, err := openBench(ctx, &b.place.Place, run, owner)
+	on, err := session.Open(ctx, &b.place.Place, run, owner)
 	if err != nil {
 		return nil, errors.Join(err, owner.Close())
 	}

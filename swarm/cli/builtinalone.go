@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,6 +12,7 @@ import (
 	builtinagent "agentswarm/swarm/builtin"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/plan"
+	"agentswarm/swarm/cli/runcmd"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/environ"
 	"agentswarm/swarm/exit"
@@ -71,7 +71,7 @@ func (a *builtinAlone) trust() error {
 	case len(pending) == 0:
 		a.paid = a.conf
 	case a.c.String("model") == "":
-		fmt.Fprintf(a.env.Stderr, "%s: what this repository says of models is not approved, and does not count: %s\n", cmdline.Program, termtext.Line(itemKeys(pending)))
+		fmt.Fprintf(a.env.Stderr, "%s: what this repository says of models is not approved, and does not count: %s\n", cmdline.Program, termtext.Line(runcmd.ItemKeys(pending)))
 	}
 	return nil
 }
@@ -88,15 +88,6 @@ func (a *builtinAlone) environ(all []string) ([]string, error) {
 	}
 	passed, _ := environ.Rules{Pass: own.PassEnvPatterns()}.Select(all)
 	return passed, nil
-}
-
-// itemKeys names some items.
-func itemKeys(items []config.Item) string {
-	var all []string
-	for _, i := range items {
-		all = append(all, fmt.Sprintf("%s (%s)", i.Key, i.Origin))
-	}
-	return strings.Join(all, ", ")
 }
 
 // model finds the model: that of the flag, of a role that is named, of

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"agentswarm/swarm/cli/runcmd"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/mcp"
 	"agentswarm/swarm/store"
@@ -39,7 +40,7 @@ func TestAbandoned(t *testing.T) {
 		if tt.cause != nil {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(tt.cause)
-			h := haltFor(ctx)
+			h := runcmd.HaltFor(ctx)
 			if h.Cause != task.CauseStopped {
 				t.Errorf("%s: the cause is %s", tt.name, h.Cause)
 			}

@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/plan"
+	"agentswarm/swarm/cli/runcmd"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/engine"
@@ -117,7 +118,7 @@ func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 	if pl.Script, err = library.Latest(s.View); err != nil {
 		return err
 	}
-	if err := p.editScript(pl, found.Path); err != nil {
+	if err := runcmd.EditScript(&p.Place, pl, found.Path); err != nil {
 		return err
 	}
 	pl.Script.Name = found.File
