@@ -160,7 +160,7 @@ func benchDir(c *cli.Context, env cmdline.Env) (string, error) {
 
 // benched is swarm, put together as for a run, but on a clone.
 type benched struct {
-	*place
+	*cmdline.Place
 	backend worktree.Backend
 	self    string
 	base    store.Base
@@ -175,7 +175,7 @@ func openBenched(ctx context.Context, env cmdline.Env, y measure.Yard) (measure.
 	}
 	env.Environ, env.Dir = y.Environ, y.Dir
 	env.Getenv = func(name string) string { return values[name] }
-	p, err := placeAt(ctx, env, y.Dir)
+	p, err := cmdline.OpenAt(ctx, env, y.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func openBenched(ctx context.Context, env cmdline.Env, y measure.Yard) (measure.
 		i.Backend = string(y.Backend)
 		return nil
 	}
-	b := &benched{place: p, backend: y.Backend}
+	b := &benched{Place: p, backend: y.Backend}
 	if b.self, err = p.Binary(p.Env.Self); err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
 	if err != nil {
 		return nil, err
 	}
-	on, err := session.Open(ctx, &b.place.Place, run, owner)
+	on, err := session.Open(ctx, b.Place, run, owner)
 	if err != nil {
 		return nil, errors.Join(err, owner.Close())
 	}

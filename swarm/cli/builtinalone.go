@@ -31,7 +31,7 @@ type builtinAlone struct {
 	paid *config.Config
 	own  *config.Config // the user's own
 
-	place *place // the repository, or a place without one
+	place *cmdline.Place // the repository, or a place without one
 	base  git.Hash
 }
 
@@ -50,7 +50,7 @@ func aloneBuiltin(c *cli.Context, env cmdline.Env) (*builtinAlone, error) {
 	}
 	a.own = a.paid
 	if a.place, a.base, err = placeAnywhere(c, env); err != nil { // it needs no git
-		a.place, a.base = withoutProject(env), ""
+		a.place, a.base = cmdline.Without(env), ""
 	}
 	if a.conf = a.paid; a.place.Repo == nil {
 		return a, nil
@@ -147,5 +147,5 @@ func (a *builtinAlone) variants() ([]variants.Variant, error) {
 	if a.conf == nil {
 		return variants.Embedded()
 	}
-	return plan.RunVariants(a.c.Context, &a.place.Place, a.conf, a.base)
+	return plan.RunVariants(a.c.Context, a.place, a.conf, a.base)
 }

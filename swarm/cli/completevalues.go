@@ -116,7 +116,7 @@ func (c *completer) repositories(f cli.Flag) {
 
 // place opens the repository that the command line means; nil where there is
 // none.
-func (c *completer) place(ctx context.Context) *place {
+func (c *completer) place(ctx context.Context) *cmdline.Place {
 	inv := *c.at.inv
 	// The shell has not read the word yet.
 	if rest, ok := strings.CutPrefix(inv.Dir, "~/"); ok {
@@ -126,7 +126,7 @@ func (c *completer) place(ctx context.Context) *place {
 	if err != nil {
 		return nil
 	}
-	p, err := placeAt(ctx, c.env, dir)
+	p, err := cmdline.OpenAt(ctx, c.env, dir)
 	if err != nil {
 		return nil
 	}

@@ -57,14 +57,14 @@ func mcpAction(c *cli.Context, env cmdline.Env) error {
 	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
-	p, err := openPlace(c, env)
+	p, err := cmdline.Open(c, env)
 	if err != nil {
 		return err
 	}
 	if err := p.Personal("starting agents"); err != nil {
 		return err
 	}
-	d := &dispatcher{place: p, flags: []string{"-C", p.Dir}}
+	d := &dispatcher{Place: p, flags: []string{"-C", p.Dir}}
 	for _, name := range []string{"agent", "jobs", "max-agents"} {
 		if c.IsSet(name) {
 			d.flags = append(d.flags, strings.Repeat("-", min(2, len(name)))+name, fmt.Sprint(c.Value(name)))
@@ -86,7 +86,7 @@ func (nopCloser) Close() error { return nil }
 // dispatcher runs scripts for another harness, by the commands a user would
 // type.
 type dispatcher struct {
-	*place
+	*cmdline.Place
 	flags []string // of run
 }
 
@@ -114,7 +114,7 @@ func (d *dispatcher) Dispatch(ctx context.Context, r mcp.Request, report func(mc
 // Attend waits for the end of a run, which it resumes first where its client
 // left or its process died.
 func (d *dispatcher) Attend(ctx context.Context, id string, report func(mcp.Progress)) (*mcp.Status, error) {
-	s, err := selection.Run(ctx, &d.place.Place, []string{id})
+	s, err := selection.Run(ctx, d.Place, []string{id})
 	switch {
 	case err != nil:
 		return nil, err
@@ -222,7 +222,7 @@ func (d *dispatcher) Status(ctx context.Context, id string) (*mcp.Status, error)
 			return nil, err
 		}
 	}
-	s, err := selection.Run(ctx, &d.place.Place, []string{id})
+	s, err := selection.Run(ctx, d.Place, []string{id})
 	if err != nil {
 		return nil, err
 	}
@@ -257,11 +257,11 @@ func (d *dispatcher) latest() (string, error) {
 
 // Cancel asks the owner of a run to stop it.
 func (d *dispatcher) Cancel(ctx context.Context, id string) error {
-	s, err := selection.Run(ctx, &d.place.Place, []string{id})
+	s, err := selection.Run(ctx, d.Place, []string{id})
 	if err != nil {
 		return err
 	}
-	client, err := session.Reach(ctx, &d.place.Place, s.Run)
+	client, err := session.Reach(ctx, d.Place, s.Run)
 	if err != nil {
 		return err
 	}

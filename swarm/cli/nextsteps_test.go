@@ -55,9 +55,9 @@ func TestNextStepsCanBeTyped(t *testing.T) {
 			t.Parallel()
 			v := tt.view
 			v.Identity.Run = "R"
-			p := withoutProject(cmdline.Env{Calls: "swarm"})
+			p := cmdline.Without(cmdline.Env{Calls: "swarm"})
 			var got []string
-			for _, step := range view.NextSteps(&p.Place, &v) {
+			for _, step := range view.NextSteps(p, &v) {
 				command, ok := strings.CutPrefix(step, "swarm ")
 				if !ok {
 					t.Errorf("step %q cannot be typed", step)

@@ -247,8 +247,8 @@ func labAgentOf(env cmdline.Env, c *cli.Context, r *lab.Request) (note string, e
 	if err != nil {
 		return "", err
 	}
-	p := withoutProject(env)
-	a, err := plan.NamedAgent(&p.Place, c, &plan.Plan{}, conf)
+	p := cmdline.Without(env)
+	a, err := plan.NamedAgent(p, c, &plan.Plan{}, conf)
 	if err != nil {
 		return "", err
 	}
@@ -264,10 +264,10 @@ func labAgentOf(env cmdline.Env, c *cli.Context, r *lab.Request) (note string, e
 			Advice: "take it out of " + p.UserFile(),
 		}
 	}
-	if _, err := plan.SpecOf(&p.Place, a.Agent); err != nil {
+	if _, err := plan.SpecOf(p, a.Agent); err != nil {
 		return "", err
 	}
-	if r.Variants, err = plan.RunVariants(c.Context, &p.Place, conf, ""); err != nil {
+	if r.Variants, err = plan.RunVariants(c.Context, p, conf, ""); err != nil {
 		return "", err
 	}
 	if a.Why != "" {

@@ -74,7 +74,7 @@ func variantsAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	all, err := plan.AllVariants(c.Context, &p.Place, base)
+	all, err := plan.AllVariants(c.Context, p, base)
 	if err != nil {
 		return err
 	}
@@ -110,16 +110,16 @@ func (o *variantsObject) list(all []variants.Variant, conf *config.Config) {
 
 // placeAnywhere is the repository that one stands in and the commit that its
 // work begins at, or outside of any a place without both.
-func placeAnywhere(c *cli.Context, env cmdline.Env) (*place, git.Hash, error) {
-	p, err := openPlace(c, env)
+func placeAnywhere(c *cli.Context, env cmdline.Env) (*cmdline.Place, git.Hash, error) {
+	p, err := cmdline.Open(c, env)
 	var none *git.NotRepoError
 	switch {
 	case errors.As(err, &none):
-		return withoutProject(env), "", nil
+		return cmdline.Without(env), "", nil
 	case err != nil:
 		return nil, "", err
 	}
-	base, err := riskcmd.Base(&p.Place, c)
+	base, err := riskcmd.Base(p, c)
 	return p, base, err
 }
 

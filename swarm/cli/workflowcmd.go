@@ -110,11 +110,11 @@ func workflowLsAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	const verb = "workflow ls"
-	named, err := plan.OpenLibrary(&p.Place).FindAll(verb, nil)
+	named, err := plan.OpenLibrary(p).FindAll(verb, nil)
 	if err != nil {
 		return err
 	}
-	all, err := plan.OpenLibrary(&p.Place).CheckAll(c.Context, verb, named)
+	all, err := plan.OpenLibrary(p).CheckAll(c.Context, verb, named)
 	if err != nil {
 		return err
 	}
@@ -125,10 +125,10 @@ func workflowLsAction(c *cli.Context, env cmdline.Env) error {
 	if c.Bool("json") {
 		return cmdline.PrintJSON(env.Stdout, o)
 	}
-	return p.printWorkflows(o.Workflows)
+	return printWorkflows(p, o.Workflows)
 }
 
-func (p *place) printWorkflows(all []workflowObject) error {
+func printWorkflows(p *cmdline.Place, all []workflowObject) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintf(p.Env.Stderr, "no workflow is saved here; `%s workflow save NAME FILE` saves one\n", p.Env.Calls)
 		return err
@@ -196,23 +196,23 @@ func workflowValidateAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	const verb = "workflow validate"
-	named, err := plan.OpenLibrary(&p.Place).FindAll(verb, words)
+	named, err := plan.OpenLibrary(p).FindAll(verb, words)
 	if err != nil {
 		return err
 	}
-	all, err := plan.OpenLibrary(&p.Place).CheckAll(c.Context, verb, named)
+	all, err := plan.OpenLibrary(p).CheckAll(c.Context, verb, named)
 	if err != nil {
 		return err
 	}
 	o := validatedObject{Schema: "swarm.validated/1", OK: true, Workflows: []validatedScript{}}
-	if o.Warnings, err = plan.VetTools(c.Context, &p.Place, all); err != nil {
+	if o.Warnings, err = plan.VetTools(c.Context, p, all); err != nil {
 		return err
 	}
 	for _, v := range all {
 		o.OK = o.OK && v.Fault == nil
 	}
 	if o.OK && c.Bool("trust") {
-		if err := p.approveTexts(all); err != nil {
+		if err := approveTexts(p, all); err != nil {
 			return err
 		}
 	}
@@ -222,7 +222,7 @@ func workflowValidateAction(c *cli.Context, env cmdline.Env) error {
 	if c.Bool("json") {
 		err = cmdline.PrintJSON(env.Stdout, o)
 	} else {
-		err = p.printValidated(all)
+		err = printValidated(p, all)
 		for _, line := range o.Warnings {
 			fmt.Fprintf(env.Stderr, "warning: %s\n", termtext.Line(line))
 		}
@@ -234,7 +234,7 @@ func workflowValidateAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // approveTexts approves scripts that the user has read.
-func (p *place) approveTexts(all []library.Checked) error {
+func approveTexts(p *cmdline.Place, all []library.Checked) error {
 	if err := p.Personal("approving commands"); err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (p *place) approveTexts(all []library.Checked) error {
 	return p.Trust().Approve(items)
 }
 
-func (p *place) printValidated(all []library.Checked) error {
+func printValidated(p *cmdline.Place, all []library.Checked) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(p.Env.Stderr, "no workflow is saved here; name a file")
 		return err
@@ -305,18 +305,18 @@ func (c *completer) workflowNames(ctx context.Context) {
 	if p == nil {
 		return
 	}
-	for _, w := range plan.OpenLibrary(&p.Place).Saved() {
+	for _, w := range plan.OpenLibrary(p).Saved() {
 		c.fitting(w.Name, w.Folder)
 	}
 }
 
 // workflowArguments opens the place of a command whose arguments, from least to
 // most of them, are scripts.
-func workflowArguments(c *cli.Context, env cmdline.Env, least, most int) (*place, []string, error) {
+func workflowArguments(c *cli.Context, env cmdline.Env, least, most int) (*cmdline.Place, []string, error) {
 	words, err := cmdline.Arguments(c, least, most)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := openPlace(c, env)
+	p, err := cmdline.Open(c, env)
 	return p, words, err
 }

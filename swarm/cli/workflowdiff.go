@@ -94,7 +94,7 @@ func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	const verb = "workflow diff"
-	s, err := selection.Run(c.Context, &p.Place, words[:1])
+	s, err := selection.Run(c.Context, p, words[:1])
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 			Advice: fmt.Sprintf("wait for it with `%s wait %s`", env.Calls, id.Run),
 		}
 	}
-	found, err := plan.OpenLibrary(&p.Place).Find(verb, words[1])
+	found, err := plan.OpenLibrary(p).Find(verb, words[1])
 	if err != nil {
 		return err
 	}
@@ -118,14 +118,14 @@ func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 	if pl.Script, err = library.Latest(s.View); err != nil {
 		return err
 	}
-	if err := runcmd.EditScript(&p.Place, pl, found.Path); err != nil {
+	if err := runcmd.EditScript(p, pl, found.Path); err != nil {
 		return err
 	}
 	pl.Script.Name = found.File
-	if err := plan.Vet(c.Context, &p.Place, pl); err != nil {
+	if err := plan.Vet(c.Context, p, pl); err != nil {
 		return err
 	}
-	seen, err := p.foresee(c.Context, s, pl.Script)
+	seen, err := foresee(c.Context, p, s, pl.Script)
 	if err != nil {
 		return err
 	}
@@ -134,16 +134,16 @@ func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 	if c.Bool("json") {
 		return cmdline.PrintJSON(env.Stdout, o)
 	}
-	return p.printReplay(o)
+	return printReplay(p, o)
 }
 
 // foresee runs a script against what a run has recorded.
-func (p *place) foresee(ctx context.Context, s *selection.Selection, edited *library.Script) (_ *workflow.Preview, err error) {
+func foresee(ctx context.Context, p *cmdline.Place, s *selection.Selection, edited *library.Script) (_ *workflow.Preview, err error) {
 	config, err := session.EngineConfig(s.View)
 	if err != nil {
 		return nil, err
 	}
-	tools, err := p.readingTools(ctx, s, config)
+	tools, err := readingTools(ctx, p, s, config)
 	if err != nil {
 		return nil, err
 	}
@@ -164,14 +164,14 @@ func (p *place) foresee(ctx context.Context, s *selection.Selection, edited *lib
 		Config:  calling,
 		Machine: process.Runner(p.Env.Self),
 		Nested: func(_ context.Context, n *script.Nested) (*script.Source, error) {
-			return plan.OpenLibrary(&p.Place).Nested(edited, n)
+			return plan.OpenLibrary(p).Nested(edited, n)
 		},
 	})
 }
 
 // readingTools are the tools of a script that is only looked at: they land nothing.
-func (p *place) readingTools(ctx context.Context, s *selection.Selection, config engine.Config) (*host.Tools, error) {
-	frozen, err := session.FrozenConfig(ctx, &p.Place, s.Run)
+func readingTools(ctx context.Context, p *cmdline.Place, s *selection.Selection, config engine.Config) (*host.Tools, error) {
+	frozen, err := session.FrozenConfig(ctx, p, s.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func (c *costObject) add(a *store.Agent) {
 	c.Usage.Add(a.Spent)
 }
 
-func (p *place) printReplay(o *replayObject) error {
+func printReplay(p *cmdline.Place, o *replayObject) error {
 	t := terminal.Table{Columns: []terminal.Column{
 		{Title: "AGENT"}, {Title: "WOULD"}, {Title: "COST", Right: true}, {Title: "WHAT", Flex: true},
 	}}

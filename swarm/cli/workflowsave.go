@@ -65,7 +65,7 @@ func workflowSaveAction(c *cli.Context, env cmdline.Env) error {
 	if r.Word == "-" {
 		r.Typed = cmdline.Input(env)
 	}
-	s, err := plan.OpenLibrary(&p.Place).PrepareSave(r)
+	s, err := plan.OpenLibrary(p).PrepareSave(r)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func workflowSaveAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if !c.Bool("untested") {
-		if err := p.testSaved(c.Context, s); err != nil {
+		if err := testSaved(c.Context, p, s); err != nil {
 			return err
 		}
 	}
@@ -95,14 +95,14 @@ func workflowSaveAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // testSaved refuses a script whose test does not pass, and tells the cases that failed.
-func (p *place) testSaved(ctx context.Context, s *library.Saving) error {
+func testSaved(ctx context.Context, p *cmdline.Place, s *library.Saving) error {
 	if s.Test == "" {
 		return &exit.UsageError{
 			Text:   fmt.Sprintf("workflow save: %s has no test", termtext.Line(s.Script.Name)),
 			Advice: "write a .test.toml beside it, or save it with --untested",
 		}
 	}
-	t, err := p.tester(ctx)
+	t, err := tester(ctx, p)
 	if err != nil {
 		return err
 	}

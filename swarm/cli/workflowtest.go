@@ -71,11 +71,11 @@ func workflowTestAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	const verb = "workflow test"
-	named, err := plan.OpenLibrary(&p.Place).FindTested(verb, words)
+	named, err := plan.OpenLibrary(p).FindTested(verb, words)
 	if err != nil {
 		return err
 	}
-	t, err := p.tester(c.Context)
+	t, err := tester(c.Context, p)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func workflowTestAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // tester tests scripts with the limit of agents that is configured here.
-func (p *place) tester(ctx context.Context) (*library.Tester, error) {
+func tester(ctx context.Context, p *cmdline.Place) (*library.Tester, error) {
 	conf, err := p.LoadConfig(ctx, "HEAD")
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (p *place) tester(ctx context.Context) (*library.Tester, error) {
 	if conf.MaxAgents > 0 {
 		most = conf.MaxAgents
 	}
-	return plan.OpenLibrary(&p.Place).NewTester(most)
+	return plan.OpenLibrary(p).NewTester(most)
 }
 
 func newTestedScript(t *library.Tested) testedScript {
