@@ -54,7 +54,13 @@ func secretFiles() []string {
 		".pulumi/credentials.json", ".railway/config.json", ".supabase/access-token",
 		".config/Code/User/globalStorage/state.vscdb", ".config/Cursor/User/globalStorage/state.vscdb",
 		".ipython/profile_default/history.sqlite", ".config/nushell/history.sqlite3",
-		// People paste credentials into what they type.
+	}
+}
+
+// Histories are files of HOME to which shells and other programs add the lines that
+// their user types, credentials too.
+func Histories() []string {
+	return []string{
 		".bash_history", ".zsh_history", ".zhistory", ".histfile", ".sh_history", ".ash_history", ".history", ".local/share/fish/fish_history",
 		".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".mariadb_history", ".sqlite_history", ".rediscli_history",
 		".irb_history", ".local/share/irb/history", ".pry_history", ".lesshst", ".local/state/lesshst", ".ts_node_repl_history", ".dbshell",
@@ -94,7 +100,7 @@ func secretVars() map[string][]string {
 
 // configSecrets are those of ~/.config, relative to it.
 func configSecrets() (all []string) {
-	for _, name := range slices.Concat(secretFolders(), secretFiles()) {
+	for _, name := range slices.Concat(secretFolders(), secretFiles(), Histories()) {
 		if rel, ok := strings.CutPrefix(name, ".config/"); ok {
 			all = append(all, rel)
 		}
@@ -123,7 +129,7 @@ func (c *composing) plain() map[string]string {
 func (c *composing) secrets() []string {
 	var all []string
 	if c.Home != "" {
-		for _, name := range slices.Concat(secretFolders(), secretFiles(), logins()) {
+		for _, name := range slices.Concat(secretFolders(), secretFiles(), Histories(), logins()) {
 			path := filepath.Join(c.Home, name)
 			// Whoever may write to the folder of a tool is not held up by what
 			// is not in it.

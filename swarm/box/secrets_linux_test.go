@@ -15,6 +15,7 @@ func known() []string {
 		all = append(all, name+"/file")
 	}
 	all = append(all, secretFiles()...)
+	all = append(all, Histories()...)
 	for _, name := range logins() {
 		if filepath.Ext(name) != ".json" {
 			name += "/file"

@@ -22,7 +22,7 @@ import (
 // -update writes it.
 func TestCommandsPage(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Func()}
 	got := commandsPage(newApp(env, builtin(env)))
 	file := filepath.Join("..", "..", "docs", "commands.md")
 	if *update {

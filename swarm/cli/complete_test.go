@@ -174,7 +174,7 @@ func TestCompleteFromTables(t *testing.T) {
 	}
 	state := t.TempDir()
 	for _, tt := range tests {
-		o := complete(t.Context(), cmdline.Env{Dir: t.TempDir(), Getenv: getenv.Of("SWARM_STATE_DIR=" + state)}, later(), strings.Split(tt.give, " "))
+		o := complete(t.Context(), cmdline.Env{Dir: t.TempDir(), Getenv: getenv.Func("SWARM_STATE_DIR=" + state)}, later(), strings.Split(tt.give, " "))
 		var words []string
 		for _, c := range o.candidates {
 			if !slices.Contains(words, c.word) {

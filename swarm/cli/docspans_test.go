@@ -32,7 +32,7 @@ func guides() []string {
 // has a command and flags that exist. Blocks are run by TestDocs of the root.
 func TestPagesShowKnownCommands(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Func()}
 	top := filepath.Join("..", "..")
 	n := 0
 	for _, page := range guides() {
@@ -55,7 +55,7 @@ func TestPagesShowKnownCommands(t *testing.T) {
 // TestReadmeNamesEachCommand: a reader of the README finds every command.
 func TestReadmeNamesEachCommand(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Func()}
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func knownLine(env cmdline.Env, line string) error {
 
 func TestKnownLine(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Func()}
 	for line, known := range map[string]bool{
 		`run --each 'packages/*/' "add a README to {item}"`: true,
 		`run -- gofmt --not-ours`:                           true,

@@ -66,7 +66,7 @@ func TestHelpGolden(t *testing.T) {
 // can see, now and later.
 func TestEveryCommandHasHelp(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Func()}
 	app := newApp(env, builtin(env))
 	checkHelp(t, app, nil)
 	checkCommands(t, app, app.Commands, nil)

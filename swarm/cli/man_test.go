@@ -59,7 +59,7 @@ func FuzzRoff(f *testing.F) {
 // manText is the page of the product, and its lines as they print.
 func manText(t *testing.T) (app *cli.App, lines []string) {
 	t.Helper()
-	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Of()}
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: getenv.Func()}
 	app = newApp(env, builtin(env))
 	var b strings.Builder
 	if err := writeMan(&b, app); err != nil {

@@ -64,7 +64,7 @@ func TestNextStepsCanBeTyped(t *testing.T) {
 				}
 				got = append(got, command)
 				typed, _, _ := strings.Cut(command, " # ")
-				env := cmdline.Env{Getenv: getenv.Of()}
+				env := cmdline.Env{Getenv: getenv.Func()}
 				if _, err := normalize(newApp(env, builtin(env)), strings.Fields(typed)); err != nil {
 					t.Errorf("step %q: %v", step, err)
 				}
@@ -80,7 +80,7 @@ func TestNextStepsCanBeTyped(t *testing.T) {
 // each of them once, under a topic.
 func TestEveryFlagHasAGroup(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Getenv: getenv.Of()}
+	env := cmdline.Env{Getenv: getenv.Func()}
 	for _, cmd := range builtin(env) {
 		shown := 0
 		for _, g := range flagGroups(cmd) {
@@ -103,7 +103,7 @@ func TestEveryFlagHasAGroup(t *testing.T) {
 // TestShortFlagsMeanOne holds that a short flag means the same everywhere.
 func TestShortFlagsMeanOne(t *testing.T) {
 	t.Parallel()
-	env := cmdline.Env{Getenv: getenv.Of()}
+	env := cmdline.Env{Getenv: getenv.Func()}
 	for _, cmd := range builtin(env) {
 		for _, f := range cmd.Flags {
 			names := f.Names()

@@ -46,11 +46,7 @@ func admit(conn *net.UnixConn, supervises func(pid int) bool) error {
 // refuseSupervised refuses a process below a supervisor: of this run, or of any
 // other that this process is not below itself.
 func refuseSupervised(pid int, supervises func(int) bool) error {
-	line, err := proc.Ancestors(pid)
-	if err != nil {
-		return &RefusedError{Reason: "its ancestors cannot be read: " + err.Error()}
-	}
-	foreign, err := proc.Foreign(pid)
+	line, foreign, err := proc.Ancestors(pid)
 	if err != nil {
 		return &RefusedError{Reason: "its ancestors cannot be read: " + err.Error()}
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"agentswarm/swarm/box"
 )
 
 // plainForms are files of HOME that may hold credentials, and that tools need for
@@ -23,23 +25,10 @@ func plainForms() map[string]func([]byte) []byte {
 		".config/uv/uv.toml": plainUv, ".condarc": plainConda, ".gemrc": plainGem,
 		".curlrc": plainCurl, ".config/curlrc": plainCurl, ".wgetrc": plainWget,
 	}
-	for _, name := range histories() {
+	for _, name := range box.Histories() { // Agents get empty files, which they can write to.
 		all[name] = func([]byte) []byte { return nil }
 	}
 	return all
-}
-
-// histories are files to which shells and other programs add the lines that their
-// user types. Agents get empty ones, which they can write to.
-func histories() []string {
-	return words(`.bash_history .zsh_history .zhistory .histfile .sh_history .ash_history .history .local/share/fish/fish_history
-		.python_history .node_repl_history .psql_history .mysql_history .mariadb_history .sqlite_history .rediscli_history
-		.irb_history .local/share/irb/history .pry_history .lesshst .local/state/lesshst .ts_node_repl_history .dbshell
-		.mongodb/mongosh/mongosh_repl_history .config/nushell/history.txt .julia/logs/repl_history.jl .scala_history .php_history
-		.local/share/zsh/history .local/state/zsh/history .cache/zsh/history .config/zsh/.zsh_history .zsh/.zsh_history
-		.local/state/bash/history .local/state/python_history .xonsh_history .tig_history .calc_history .gdb_history .lldb/lldb-history .Rhistory
-		.ghc/ghci_history .duckdb_history .mycli-history .config/pgcli/history .config/litecli/history .cassandra/cqlsh_history
-		.clickhouse-client-history .viminfo`)
 }
 
 // plainVariables are variables that name such a file, or the folder that a file of

@@ -64,8 +64,8 @@ func plainCases() []struct{ name, give, want string } {
 			"[remote \"o\"]\n\tuploadpack = \"/opt/git-upload-pack\"\n"},
 		{".gitconfig", "[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n\trequired = true\n[filter \"x\"]\n\tclean = crypt --key the-secret\n[core]\n\tsshCommand = sshpass -p the-secret ssh\n\taskPass = the-secret\n[mergetool \"m\"]\n\tcmd = meldlike \\\"$LOCAL\\\" \\\"$MERGED\\\" --wait\n",
 			"[filter \"lfs\"]\n\tclean = \"git-lfs clean -- %f\"\n\trequired = \"true\"\n[mergetool \"m\"]\n\tcmd = \"meldlike \\\"$LOCAL\\\" \\\"$MERGED\\\" --wait\"\n"},
-		{".gitconfig", "[github]\n\toauth = the-secret\n[sendemail]\n\tsmtpPass = the-secret\n[any \"x\"]\n\ty = the-secret\n[include]\n\tpath = ~/.gitconfig.local\n[includeIf \"gitdir:~/work/\"]\n\tpath = work.inc\n",
-			"[include]\n\tpath = \"~/.gitconfig.local\"\n[includeif \"gitdir:~/work/\"]\n\tpath = \"work.inc\"\n"},
+		{".gitconfig", "[github]\n\toauth = the-secret\n[sendemail]\n\tsmtpPass = the-secret\n[any \"x\"]\n\ty = the-secret\n[include]\n\tpath = ~/.gitconfig.local\n[includeIf \"gitdir:~/src/\"]\n\tpath = work.inc\n",
+			"[include]\n\tpath = \"~/.gitconfig.local\"\n[includeif \"gitdir:~/src/\"]\n\tpath = \"work.inc\"\n"},
 		{".config/git/config", "[a]\nthe-secret\n[user]\n\tname = \"Ada\n\tthe-secret = 1\n", ""},
 		{".config/git/config", "[user]\n\tname = ghp_1234the-secret\n\temail = a\\\n b@c\n", "[user]\n\temail = \"a b@c\"\n"},
 

@@ -94,26 +94,20 @@ func refuseListener(c *os.File) error {
 }
 
 // Ancestors returns the numbers of a process, its parent, and so on, up to this
-// process or to the last that can be read. It returns an error if one of them
+// process or to the last that can be read. The process is foreign if one of them is
+// a supervisor that this process is not below: it belongs to an agent, of this run or
+// any other. Only Linux has the tags that say so. It returns an error if one of them
 // ends before it is read.
-func Ancestors(pid int) ([]int, error) {
-	line, err := ancestry(pid)
-	all := make([]int, len(line))
-	for i, a := range line {
-		all[i] = a.pid
-	}
-	return all, err
-}
-
-// Foreign reports whether a process is below a supervisor that this process is
-// not below: it belongs to an agent, of this run or any other. Only Linux has the
-// tags that say so. The error says that the process or an ancestor has ended.
-func Foreign(pid int) (bool, error) {
+func Ancestors(pid int) (pids []int, foreign bool, err error) {
 	line, err := ancestry(pid)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	return line.foreign()
+	for _, a := range line {
+		pids = append(pids, a.pid)
+	}
+	foreign, err = line.foreign()
+	return pids, foreign, err
 }
 
 // ancestors are a process, its parent, and so on.

@@ -10,9 +10,10 @@ import (
 // maxListed is how many files a kept listing may have. One takes about 150 bytes.
 const maxListed = 100_000
 
-// Bounds of the changes between trees that are kept.
+// Bounds of what is kept: trees of commits, and changes between trees.
 const (
 	maxDiffs   = 32
+	maxTrees   = 10_000
 	maxChanges = 1000
 )
 
@@ -60,6 +61,9 @@ func (m *memo) addTree(commit, tree Hash) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if len(m.trees) == maxTrees {
+		clear(m.trees)
+	}
 	m.trees[commit] = tree
 }
 

@@ -3,8 +3,8 @@ package getenv
 
 import "strings"
 
-// Of returns a function like os.Getenv for an environment of NAME=value words.
-func Of(vars ...string) func(string) string {
+// Func returns a function like os.Getenv for an environment of NAME=value words.
+func Func(vars ...string) func(string) string {
 	return func(name string) string {
 		for _, v := range vars {
 			if n, value, _ := strings.Cut(v, "="); n == name {

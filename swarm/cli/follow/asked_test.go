@@ -200,7 +200,7 @@ func TestInboxLines(t *testing.T) {
 		all = append(all, question(inbox.ID("k3x9q2", i+1), "a1", `"`+strings.Repeat("文 wide ", 40)+`"`))
 	}
 	for _, size := range []string{"COLUMNS=80 LINES=24", "COLUMNS=20 LINES=3", "COLUMNS=5 LINES=1"} {
-		term := terminal.Output{Descriptor: -1, Getenv: getenv.Of(strings.Fields(size)...)}
+		term := terminal.Output{Descriptor: -1, Getenv: getenv.Func(strings.Fields(size)...)}
 		width, height := term.Size()
 		lines := inboxLines(all, term)
 		if len(lines) > max(height-1, 1) {
@@ -219,7 +219,7 @@ func TestInboxLines(t *testing.T) {
 func TestProgressTyping(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	p := newProgress(&b, terminal.Output{TTY: true, Motion: true, Descriptor: -1, Getenv: getenv.Of("COLUMNS=60", "LINES=20")})
+	p := newProgress(&b, terminal.Output{TTY: true, Motion: true, Descriptor: -1, Getenv: getenv.Func("COLUMNS=60", "LINES=20")})
 	frame := func(s time.Duration, note string) Frame {
 		return Frame{Elapsed: s * time.Second, Note: note, Typing: note != ""}
 	}
@@ -251,7 +251,7 @@ func TestProgressTyping(t *testing.T) {
 	p.Tell("late", false)
 	p.Typed("late")
 	wrote("closed", "")
-	for _, term := range []terminal.Output{{TTY: true, Getenv: getenv.Of("TERM=xterm")}, {TTY: true, Motion: true, Getenv: getenv.Of("TERM=linux")}} {
+	for _, term := range []terminal.Output{{TTY: true, Getenv: getenv.Func("TERM=xterm")}, {TTY: true, Motion: true, Getenv: getenv.Func("TERM=linux")}} {
 		newProgress(&b, term).Tell("x", true)
 		wrote("where it is not understood", "")
 	}

@@ -28,7 +28,7 @@ func TestFramesAreFew(t *testing.T) {
 		t.Run(tt.env, func(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
-			getenv := getenv.Of(tt.env)
+			getenv := getenv.Func(tt.env)
 			began := time.Now()
 			w := &Watcher{
 				Began: began, told: map[string]bool{}, View: store.Fold(store.Identity{Run: "k3x9q2"}, nil),

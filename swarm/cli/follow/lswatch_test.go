@@ -114,7 +114,7 @@ func TestWatchShows(t *testing.T) {
 	lines := &listWatcher{place: cmdline.Without(cmdline.Env{Stdout: &text})}
 	object := &listWatcher{place: cmdline.Without(cmdline.Env{Stdout: &objects})}
 	drawn := &listWatcher{picture: newProgress(pen, terminal.Output{
-		TTY: true, Motion: true, Descriptor: -1, Getenv: getenv.Of("COLUMNS", "80", "LINES", "24"),
+		TTY: true, Motion: true, Descriptor: -1, Getenv: getenv.Func("COLUMNS", "80", "LINES", "24"),
 	})}
 	for i, f := range frames {
 		if err := lines.lines(f, i == 0); err != nil {
@@ -151,5 +151,5 @@ run001 removed
 
 // sized is a window of that size, without colors.
 func sized(width, height int) terminal.Output {
-	return terminal.Output{Getenv: getenv.Of(fmt.Sprintf("COLUMNS=%d", width), fmt.Sprintf("LINES=%d", height))}
+	return terminal.Output{Getenv: getenv.Func(fmt.Sprintf("COLUMNS=%d", width), fmt.Sprintf("LINES=%d", height))}
 }

@@ -217,7 +217,7 @@ func (s *screen) Write(p []byte) (int, error) {
 func TestProgressDraws(t *testing.T) {
 	t.Parallel()
 	var s screen
-	p := newProgress(&s, terminal.Output{TTY: true, Motion: true, Getenv: getenv.Of("COLUMNS=40", "LINES=10"), Descriptor: -1})
+	p := newProgress(&s, terminal.Output{TTY: true, Motion: true, Getenv: getenv.Func("COLUMNS=40", "LINES=10"), Descriptor: -1})
 	frame := func(ms int, note string) Frame {
 		return Frame{Elapsed: time.Duration(ms) * time.Millisecond, Note: note}
 	}
@@ -282,7 +282,7 @@ func TestProgressLines(t *testing.T) {
 func TestProgressConcurrent(t *testing.T) {
 	t.Parallel()
 	var s screen
-	p := newProgress(&s, terminal.Output{TTY: true, Motion: true, Descriptor: -1, Getenv: getenv.Of("COLUMNS=40", "LINES=10")})
+	p := newProgress(&s, terminal.Output{TTY: true, Motion: true, Descriptor: -1, Getenv: getenv.Func("COLUMNS=40", "LINES=10")})
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {

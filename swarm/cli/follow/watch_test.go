@@ -44,7 +44,7 @@ func TestToldOfTheEnd(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
-			getenv := getenv.Of(strings.Fields(tt.env)...)
+			getenv := getenv.Func(strings.Fields(tt.env)...)
 			term := terminal.Output{TTY: !tt.file, Descriptor: -1, Getenv: getenv}.WithEnv(getenv)
 			w := &Watcher{
 				Began: tt.began, progress: newProgress(&b, term), told: map[string]bool{},

@@ -29,7 +29,7 @@ func TestPolicy(t *testing.T) {
 		{session.Contact{Questions: inbox.Deny}, "3", inbox.Deny},
 	} {
 		p := cmdline.Without(cmdline.Env{
-			Stdin: strings.NewReader(""), Stderr: io.Discard, Getenv: getenv.Of(DetachedVar + "=" + tt.detached),
+			Stdin: strings.NewReader(""), Stderr: io.Discard, Getenv: getenv.Func(DetachedVar + "=" + tt.detached),
 		})
 		if got := AskingPolicy(p, tt.give); got != tt.want {
 			t.Errorf("policy(%+v), detached %q = %s, want %s", tt.give, tt.detached, got, tt.want)

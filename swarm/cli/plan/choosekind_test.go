@@ -34,7 +34,7 @@ func TestSayLogin(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var said strings.Builder
-			p := cmdline.Without(cmdline.Env{Stderr: &said, Getenv: getenv.Of(), Kinds: kinds.All()})
+			p := cmdline.Without(cmdline.Env{Stderr: &said, Getenv: getenv.Func(), Kinds: kinds.All()})
 			pl := &Plan{Config: engine.Config{Agents: map[string]*agent.Spec{
 				"mine": {Name: "mine", Kind: agent.KindBuiltin, Model: test.own},
 			}}}

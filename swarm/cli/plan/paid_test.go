@@ -31,7 +31,7 @@ func TestUnboundedIsSaid(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var said strings.Builder
-			p := cmdline.Without(cmdline.Env{Stdin: strings.NewReader(""), Stderr: &said, Getenv: getenv.Of(), Kinds: kinds.All()})
+			p := cmdline.Without(cmdline.Env{Stdin: strings.NewReader(""), Stderr: &said, Getenv: getenv.Func(), Kinds: kinds.All()})
 			c := engine.Config{Agents: map[string]*agent.Spec{"codex": {Name: "codex", Kind: "codex", Model: tt.model}}}
 			c.Budget.USD = tt.budget
 			if err := ConfirmCalls(p, c, []*task.Call{{Agent: "codex"}}, tt.yes); err != nil {

@@ -79,7 +79,7 @@ func summaryOf(t *testing.T, width int, v *store.View, merged *lander.Report) (l
 	t.Helper()
 	dir = t.TempDir()
 	var screen strings.Builder
-	p := cmdline.Without(cmdline.Env{Stderr: &screen, Calls: "swarm", Getenv: getenv.Of(fmt.Sprintf("COLUMNS=%d", width))})
+	p := cmdline.Without(cmdline.Env{Stderr: &screen, Calls: "swarm", Getenv: getenv.Func(fmt.Sprintf("COLUMNS=%d", width))})
 	if err := view.PrintSummary(p, &store.Run{ID: "k3x9q2", Dir: dir}, v, merged); err != nil {
 		t.Fatal(err)
 	}
