@@ -2,12 +2,15 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"agentswarm/internal/statefile"
 	"agentswarm/swarm/environ"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 )
 
@@ -39,7 +42,11 @@ func (t *attempt) noteHeld(end *ending) {
 	default:
 		return
 	}
-	t.noteHeldOf(t.gotRun.held, t.acted, t.gotRun.files...)
+	// A request that a server answered, or that no server received, had its
+	// variables.
+	_, unreachable := fault.Unreachable(failed.Reason)
+	caused := failed.Kind == task.Invalid || unreachable
+	t.noteHeldOf(t.gotRun.held, t.acted || caused, t.gotRun.files...)
 }
 
 // ranWith is what the latest program of an attempt was started with.
@@ -57,7 +64,7 @@ func (t *attempt) noteHeldOf(held []string, late bool, files ...string) {
 	switch {
 	case len(named) > 0:
 		note = "its output names " + someNames(named) + " of your environment, which agents do not get"
-	case len(held) > 0 && !late && size < saidMuch:
+	case len(held) > 0 && !late && size < saidMuch && (strings.TrimSpace(text) == "" || asksForVariable().MatchString(text)):
 		note = "perhaps it needs a variable of your environment that agents do not get: " + someNames(held)
 	default:
 		return
@@ -68,6 +75,12 @@ func (t *attempt) noteHeldOf(held []string, late bool, files ...string) {
 		t.engine.deps.Warn(fmt.Sprintf("%s failed: %s", t.id, note))
 	}
 }
+
+// asksForVariable finds words by which a program asks for a variable or a credential.
+var asksForVariable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(environment|env|variables?|credentials?|api[ _-]?key|token|password|passphrase|secret|not set|unset|` +
+		`unauthori[sz]ed|unauthenticated|authenticat\w+|log(ged)? ?in|login)\b`)
+})
 
 // someNames lists names, those that look most like a credential first.
 func someNames(names []string) string {
