@@ -58,6 +58,7 @@ func (a *Agent) settle(r event.Record, e *event.Settled) {
 	a.clock.stop(a.lastSign(r.Time, e))
 	a.Status, a.Ended, a.Open, a.SettledBy, a.Held, a.Again = e.Result, r.Time, nil, r.N, "", nil
 	a.Parked = ""
+	a.results = append(a.results, e)
 	done := e.Result.Done()
 	a.pay(Paid{Attempt: e.Attempt, Model: done.Model, Usage: done.Usage})
 	if task.Fell(e.Result) {

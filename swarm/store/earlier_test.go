@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +36,14 @@ func TestEarlierAttempts(t *testing.T) {
 	}
 	if a.At(2) != nil || a.At(3) != nil {
 		t.Error("an attempt without a patch is found")
+	}
+	if f, ok := then.Status.(*task.Failed); !ok || f.Reason != "attempt 2 followed" {
+		t.Errorf("an attempt without a result is %+v", then.Status)
+	}
+	settled := &event.Settled{Agent: "a1", Attempt: 1, Result: &task.Completed{Work: task.Work{Patch: patch("one")}}}
+	judged := Fold(Identity{}, slices.Insert(slices.Clone(records), 3, event.Record{N: 4, Event: settled})).Agent("a1").At(1)
+	if c, ok := judged.Status.(*task.Completed); !ok || c.Patch.Ref != "one" {
+		t.Errorf("an attempt that completed is %+v", judged.Status)
 	}
 	v.Rewind("a1", 1)
 	if got := v.Agent("a1"); got.Attempt != 1 || v.Agents[0] != got {

@@ -102,7 +102,7 @@ func (v *View) resume(at time.Time, e *event.Continued) {
 }
 
 // At is the agent as an earlier attempt left it, with the patch of that; nil where
-// that attempt left none. Nobody has judged it: it counts as failed.
+// that attempt left none. An attempt without a result of its own counts as failed.
 func (a *Agent) At(attempt int) *Agent {
 	for _, c := range a.Earlier {
 		if c.Attempt != attempt {
@@ -113,6 +113,11 @@ func (a *Agent) At(attempt int) *Agent {
 		then.Status = &task.Failed{
 			Kind: task.Other, Reason: fmt.Sprintf("attempt %d followed", attempt+1),
 			Work: task.Work{Attempts: attempt, Patch: c.Patch, Notes: c.Notes},
+		}
+		for _, s := range a.results {
+			if s.Attempt == attempt {
+				then.Status = s.Result
+			}
 		}
 		return then
 	}

@@ -126,6 +126,7 @@ type Agent struct {
 	// Earlier are the captures of attempts before the current one that hold a
 	// patch, oldest first.
 	Earlier []*event.Captured
+	results []*event.Settled // of all attempts, oldest first
 	// Round is the latest process of the agent in the current attempt; nil
 	// before the first. Exit is how that one ended.
 	Round *event.Started
