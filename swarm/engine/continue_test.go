@@ -291,6 +291,8 @@ func TestNobodyListensLong(t *testing.T) {
 		again  bool
 	}{
 		{72 * time.Second, 0, false},
+		{22 * time.Second, 0, false}, // another attempt like it would end long after the bound
+		{12 * time.Second, 0, true},
 		{time.Second, 0, true},
 		{72 * time.Second, 10, true},
 	} {

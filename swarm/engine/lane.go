@@ -221,14 +221,19 @@ func (e *Engine) waitsInLane(a *agentState, f *task.Failed, told time.Duration) 
 	}
 	gap = waitFor(a.refusals+1, told)
 	most := maxWaited
+	var next time.Duration
 	if _, nobody := fault.Unreachable(f.Reason); nobody {
 		most = maxUnreachable
-		// An attempt without an answer waited too: qwen asks six times, which takes a minute.
+		// An attempt without an answer waited too: qwen asks six times, which takes a
+		// minute. The next attempt would wait as long; its half counts, so that the
+		// bound is the middle of the times at which agents give up.
 		if f.Usage.Tokens() == a.spent.Tokens() {
-			a.waited += max(0, f.Ended.Sub(f.Started))
+			took := max(0, f.Ended.Sub(f.Started))
+			a.waited += took
+			next = took / 2
 		}
 	}
-	if a.waited+gap > most {
+	if a.waited+gap+next > most {
 		return 0, false
 	}
 	a.refusals++

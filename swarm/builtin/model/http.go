@@ -288,5 +288,5 @@ func down(err error) *Error {
 	if err != nil || !provider.Loopback(at.Hostname()) {
 		return nil
 	}
-	return &Error{Kind: task.Invalid, Wait: true, Down: true, Text: fault.Down(at.Scheme + "://" + at.Host)}
+	return &Error{Kind: task.Overloaded, Wait: true, Down: true, Text: fault.Down(at.Scheme + "://" + at.Host)}
 }

@@ -56,7 +56,7 @@ func TestRedirect(t *testing.T) {
 func TestDown(t *testing.T) {
 	t.Parallel()
 	here := modeltest.Nobody(t)
-	want := Error{Kind: task.Invalid, Wait: true, Down: true, Text: "no server answers at " + here + ": is the server started?"}
+	want := Error{Kind: task.Overloaded, Wait: true, Down: true, Text: "no server answers at " + here + ": is the server started?"}
 	for _, api := range []API{Chat, Responses, Anthropic} {
 		if e := asked(t, api, here+"/v1"); *e != want {
 			t.Errorf("%s: %+v, want %+v", api, *e, want)
