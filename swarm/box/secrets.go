@@ -90,7 +90,7 @@ func secretVars() map[string][]string {
 		"PUB_CACHE":  {"credentials.json"},
 		"CARGO_HOME": {"credentials", "credentials.toml", "config.toml", "config"}, "DOCKER_CONFIG": {"config.json"}, "CODEX_HOME": {"auth.json"},
 		"XDG_DATA_HOME": {"keyrings", "opencode/auth.json", "fish/fish_history", "zsh/history"}, "GNUPGHOME": {""}, "GH_CONFIG_DIR": {""}, "CLAUDE_CONFIG_DIR": {""},
-		"UV_CONFIG_FILE": {""}, "CONDARC": {""}, "WGETRC": {""}, "CURL_HOME": {".curlrc"}, "HATCH_CONFIG": {""},
+		"GIT_CONFIG_GLOBAL": {""}, "UV_CONFIG_FILE": {""}, "CONDARC": {""}, "WGETRC": {""}, "CURL_HOME": {".curlrc"}, "HATCH_CONFIG": {""},
 		"HISTFILE": {""}, "PYTHON_HISTORY": {""}, "NODE_REPL_HISTORY": {""}, "PSQL_HISTORY": {""}, "MYSQL_HISTFILE": {""},
 		"SQLITE_HISTORY": {""}, "REDISCLI_HISTFILE": {""}, "LESSHISTFILE": {""},
 		"XDG_STATE_HOME": {"lesshst", "bash/history", "zsh/history", "python_history"}, "ZDOTDIR": {".zsh_history", ".zhistory", ".histfile"},

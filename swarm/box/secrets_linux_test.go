@@ -97,19 +97,19 @@ func TestSecretVariables(t *testing.T) {
 	// In HOME: an agent sees no other files of /tmp and /var/tmp.
 	else1, else2 := filepath.Join(g.Home, "else1"), filepath.Join(g.Home, "else2")
 	for _, path := range []string{
-		else1 + "/git/credentials", else1 + "/git/config", else1 + "/git/ignore", else1 + "/gh/hosts", else1 + "/kube", else2 + "/kube", else2 + "/.zsh_history", g.Repo + "/.npmrc", g.Repo + "/netrc",
+		else1 + "/git/credentials", else1 + "/git/config", else1 + "/git/ignore", else1 + "/gh/hosts", else1 + "/kube", else2 + "/kube", else2 + "/.zsh_history", else2 + "/gitconfig", g.Repo + "/.npmrc", g.Repo + "/netrc",
 	} {
 		write(t, path, secret)
 	}
 	for name, value := range map[string]string{
 		"XDG_CONFIG_HOME": else1, "KUBECONFIG": else1 + "/kube:" + else2 + "/kube", "NPM_CONFIG_USERCONFIG": g.Repo + "/.npmrc", "NETRC": "netrc", "GNUPGHOME": g.Home,
-		"HISTFILE": os.DevNull, "ZDOTDIR": else2,
+		"HISTFILE": os.DevNull, "ZDOTDIR": else2, "GIT_CONFIG_GLOBAL": else2 + "/gitconfig",
 	} {
 		g.Env[name] = value
 	}
 	masks := masked(compose(t, Full, g.place()))
 	for path, want := range map[string]bool{
-		else1 + "/git/credentials": true, else1 + "/git/config": true, else1 + "/git/ignore": false, else1 + "/gh/hosts": true, else1 + "/kube": true, else2 + "/kube": true, else2 + "/.zsh_history": true,
+		else1 + "/git/credentials": true, else1 + "/git/config": true, else1 + "/git/ignore": false, else1 + "/gh/hosts": true, else1 + "/kube": true, else2 + "/kube": true, else2 + "/.zsh_history": true, else2 + "/gitconfig": true,
 		g.Repo + "/.npmrc": false, g.Repo + "/netrc": false, g.Home + "/.bashrc": false,
 		os.DevNull: false,
 	} {

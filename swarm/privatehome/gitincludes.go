@@ -37,13 +37,31 @@ func GitIncludes(home string, getenv func(string) string) (all []string) {
 	return all
 }
 
-// gitConfigs are the files of a user's configuration of git.
+// gitConfigs are the files of a user's configuration of git, whether git reads them or
+// not.
 func gitConfigs(home string, getenv func(string) string) []string {
 	all := []string{filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config")}
-	if dir := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		all = append(all, filepath.Join(dir, "git/config"))
+	for _, file := range []string{xdgGit(home, getenv), getenv("GIT_CONFIG_GLOBAL")} {
+		if filepath.IsAbs(file) && !slices.Contains(all, file) {
+			all = append(all, file)
+		}
 	}
 	return all
+}
+
+// gitGlobal are the files that git reads as the configuration of a user, in its order.
+func gitGlobal(home string, getenv func(string) string) []string {
+	if file := getenv("GIT_CONFIG_GLOBAL"); file != "" {
+		return []string{file}
+	}
+	return []string{xdgGit(home, getenv), filepath.Join(home, ".gitconfig")}
+}
+
+func xdgGit(home string, getenv func(string) string) string {
+	if dir := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "git/config")
+	}
+	return filepath.Join(home, ".config/git/config")
 }
 
 // homesOf are a HOME and its path without links.
@@ -102,9 +120,8 @@ func FlatGit(home string, getenv func(string) string) []byte {
 	if !filepath.IsAbs(home) {
 		return nil
 	}
-	files := gitConfigs(home, getenv)
 	var all []gitEntry
-	for _, file := range []string{files[len(files)-1], files[0]} { // in the order of git
+	for _, file := range gitGlobal(home, getenv) {
 		all = flatten(all, file, home, 10)
 	}
 	return keepGit(all)

@@ -240,6 +240,29 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
+// TestGitConfigGlobal: the file that GIT_CONFIG_GLOBAL names is shown without
+// credentials. Git reads no other configuration of the user then.
+func TestGitConfigGlobal(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.write(".gitconfig", "[user]\n\tname = Ada\n")
+	u.write("dotfiles/git", "[user]\n\tname = Bob\n[github]\n\ttoken = "+secret+"\n")
+	file := u.path("home/dotfiles/git")
+	getenv := func(name string) string { return map[string]string{"GIT_CONFIG_GLOBAL": file}[name] }
+	const plain = "[user]\n\tname = \"Bob\"\n"
+	if got := string(FlatGit(u.path("home"), getenv)); got != plain {
+		t.Errorf("FlatGit = %q", got)
+	}
+	u.must(WritePlain(u.path("home"), getenv, u.path("plain")))
+	if text, err := os.ReadFile(filepath.Join(u.path("plain"), file)); err != nil || string(text) != plain {
+		t.Errorf("the copy is %q, %v", text, err)
+	}
+	file = os.DevNull
+	if got := string(FlatGit(u.path("home"), getenv)); got != "" {
+		t.Errorf("FlatGit = %q", got)
+	}
+}
+
 // TestLongConfiguration: a configuration of git that is too long is left out. The end
 // of a cut one may be half of an address with a credential.
 func TestLongConfiguration(t *testing.T) {
