@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,7 +54,10 @@ func (s *refStore) hold(ctx context.Context, run string, commits ...Hash) error 
 			}
 		}
 		for _, c := range missing {
-			if err := s.holdOne(ctx, run, c); err != nil {
+			switch err := s.holdOne(ctx, run, c); {
+			case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+				return fmt.Errorf("the repository must be writable, since it keeps the commits of runs: %w", err)
+			case err != nil:
 				return fmt.Errorf("protect commit %s from the housekeeping of git: %w", c.Short(), err)
 			}
 			s.known[run][c] = true
