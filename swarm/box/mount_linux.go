@@ -191,12 +191,17 @@ func bind(from string) (fd int, file bool, err error) {
 	return fd, at.Mode&unix.S_IFMT != unix.S_IFDIR, nil
 }
 
-// put moves a piece to where it belongs.
+// put moves a piece to where it belongs. An empty one hides nothing where an earlier
+// piece has taken its path out of sight: /dev/mqueue is on most systems, and in no
+// agent's /dev.
 func (p *piece) put() error {
 	if p.mount < 0 {
 		return nil
 	}
 	at, err := p.place()
+	if p.Empty && p.Optional && errors.Is(err, unix.ENOENT) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -205,7 +210,7 @@ func (p *piece) put() error {
 }
 
 // place opens what a piece is mounted on. It makes that where an earlier piece
-// has taken it out of sight. It follows no links: all that were there are
+// has taken it out of sight, except for a piece that hides a path. It follows no links: all that were there are
 // resolved, and one that an earlier agent has left would lead elsewhere.
 func (p *piece) place() (int, error) {
 	open := func() (int, error) {
@@ -214,7 +219,7 @@ func (p *piece) place() (int, error) {
 		})
 	}
 	at, err := open()
-	if errors.Is(err, unix.ENOENT) {
+	if errors.Is(err, unix.ENOENT) && !(p.Empty && p.Optional) {
 		if err := p.make(); err != nil {
 			return -1, err
 		}
