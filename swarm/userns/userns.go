@@ -141,6 +141,31 @@ func containerRemedy(kind Container) string {
 	}
 }
 
+// ExplainProc returns why a process in a user namespace can mount no new /proc: a
+// container runtime covers parts of its own (user_namespaces(7)). Both texts are
+// empty outside of a known container.
+func (s System) ExplainProc() Advice {
+	const reason, flag = "the container covers parts of /proc", "--security-opt systempaths=unconfined"
+	switch s.Container {
+	case "":
+		return Advice{}
+	case Docker:
+		return Advice{reason, "docker run " + flag}
+	case Podman:
+		return Advice{reason, "podman run --security-opt unmask=ALL"}
+	case Kubernetes:
+		return Advice{reason, "securityContext: {procMount: Unmasked} and hostUsers: false in the pod"}
+	case Devcontainer:
+		return Advice{reason, `add "securityOpt": ["systempaths=unconfined"] to devcontainer.json`}
+	case Actions:
+		return Advice{reason, "options: " + flag + " below container: of the job"}
+	case GitLab:
+		return Advice{reason, `add security_opt = ["systempaths=unconfined"] to [runners.docker] of the runner`}
+	case LXC, Unknown:
+	}
+	return Advice{Reason: reason}
+}
+
 // seccompFilter reports whether the text of /proc/PID/status says that a
 // filter is in force (proc(5): Seccomp is 2).
 func seccompFilter(status []byte) bool {

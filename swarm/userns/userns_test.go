@@ -141,3 +141,22 @@ func TestDocumentedRemedies(t *testing.T) {
 		}
 	}
 }
+
+func TestExplainProc(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[Container]string{
+		"":           "",
+		Docker:       "the container covers parts of /proc: docker run --security-opt systempaths=unconfined",
+		Podman:       "the container covers parts of /proc: podman run --security-opt unmask=ALL",
+		Kubernetes:   "the container covers parts of /proc: securityContext: {procMount: Unmasked} and hostUsers: false in the pod",
+		Devcontainer: `the container covers parts of /proc: add "securityOpt": ["systempaths=unconfined"] to devcontainer.json`,
+		Actions:      "the container covers parts of /proc: options: --security-opt systempaths=unconfined below container: of the job",
+		GitLab:       `the container covers parts of /proc: add security_opt = ["systempaths=unconfined"] to [runners.docker] of the runner`,
+		LXC:          "the container covers parts of /proc",
+		Unknown:      "the container covers parts of /proc",
+	} {
+		if got := (System{Container: kind}).ExplainProc().String(); got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+}

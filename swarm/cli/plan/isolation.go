@@ -87,6 +87,10 @@ func SandboxLine(p *cmdline.Place, wanted isolation.Settings, got isolation.Foun
 // AdviceLine explains in a line why there is no better sandbox.
 func AdviceLine(p *cmdline.Place, rung box.Rung, why error) string {
 	if rung.Namespaces() {
+		proc := userns.Read(p.Env.Getenv).ExplainProc()
+		if !rung.FreshProc() && proc.Reason != "" && p.Env.Getenv("SWARM_RUN") == "" {
+			return proc.String()
+		}
 		return termtext.ErrorLine(why)
 	}
 	return advice(p, why).String()
