@@ -76,7 +76,7 @@ func newYardAtHome(t *testing.T) *yard {
 // which they may write to otherwise.
 func TestRepositoryBelowTmp(t *testing.T) {
 	t.Parallel()
-	for _, mode := range sandboxModes() {
+	for _, mode := range allModes() {
 		if mode.name == modeNone {
 			continue // nothing keeps them from it
 		}
@@ -137,7 +137,7 @@ func hasLandlock() bool { return landlockVersion() > 0 }
 func needMode(t *testing.T, mode sandboxMode) {
 	t.Helper()
 	switch mode.name {
-	case modeFull:
+	case modeFull, modeNoOverlays:
 		if ok, err := scriptCondition("mounts", worktree.Overlay); !ok || err != nil {
 			t.Skip("no mounts in user namespaces here", err)
 		}

@@ -28,6 +28,9 @@ const (
 	modeFull     = "full"
 	modeLandlock = "landlock"
 	modeNone     = "none"
+	// modeNoOverlays is the full sandbox where no overlay can be mounted, as in a
+	// container without a volume.
+	modeNoOverlays = "no-overlays"
 )
 
 func sandboxModes() []sandboxMode {
@@ -36,6 +39,11 @@ func sandboxModes() []sandboxMode {
 		{modeLandlock, []string{"nonamespaces"}},
 		{modeNone, []string{"nonamespaces", "-no-landlock"}},
 	}
+}
+
+// allModes are those of docs/isolation.md, and one more.
+func allModes() []sandboxMode {
+	return append(sandboxModes(), sandboxMode{modeNoOverlays, []string{"nonamespaces", "-no-overlays"}})
 }
 
 // tool is an ordinary thing that agents do: a shell script that ends with 0
@@ -165,7 +173,7 @@ grep -q proxy.example.org "$GRADLE_USER_HOME/gradle.properties"`},
 // sandbox, and nothing that they write is the user's.
 func TestTools(t *testing.T) {
 	t.Parallel()
-	for _, mode := range sandboxModes() {
+	for _, mode := range allModes() {
 		t.Run(mode.name, func(t *testing.T) {
 			t.Parallel()
 			needMode(t, mode)

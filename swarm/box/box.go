@@ -50,6 +50,10 @@ func (r Rung) Namespaces() bool { return r >= NoOverlayOldProc && r <= Full }
 // Overlay reports whether layers can be mounted.
 func (r Rung) Overlay() bool { return r == OldProc || r == Full }
 
+// PrivateHome reports whether the HOME of an agent is a folder at a path of its own:
+// where nothing can be laid over the user's.
+func (r Rung) PrivateHome() bool { return r == Landlock || r.Namespaces() && !r.Overlay() }
+
 // FreshProc reports whether only the agent's own processes are visible.
 func (r Rung) FreshProc() bool { return r == NoOverlay || r == Full }
 
@@ -61,9 +65,9 @@ func (r Rung) Short() string {
 	case OldProc:
 		return "full (but the machine's /proc)"
 	case NoOverlay:
-		return "full (but a read-only HOME)"
+		return "full (but no overlays)"
 	case NoOverlayOldProc:
-		return "full (but a read-only HOME and the machine's /proc)"
+		return "full (but no overlays, and the machine's /proc)"
 	case Landlock:
 		return "Landlock only"
 	default:
@@ -78,7 +82,7 @@ func (r Rung) Guarantee() string {
 	case Full, OldProc:
 		return ends + "an agent writes only to its workspace and to private copies of HOME and /tmp"
 	case NoOverlay, NoOverlayOldProc:
-		return ends + "an agent writes only to its workspace, a private /tmp and empty caches; HOME is read-only"
+		return ends + "an agent writes only to its workspace, its own HOME and a private /tmp"
 	case Landlock:
 		return "an agent writes only to its workspace, its own HOME and TMPDIR and the machine's /tmp, and cannot " +
 			"read secrets and the state folder; its processes are found by their descent and ended"

@@ -23,6 +23,9 @@ func OwnHome(home string) string {
 // home is the user's HOME at its own path, or a folder of the agent's own.
 func (c *composing) home() error {
 	dir := c.Home
+	if c.rung.PrivateHome() {
+		return c.privateHome()
+	}
 	if own := OwnHome(dir); own != "" {
 		return c.layer(own, homeName, true)
 	}
@@ -47,6 +50,20 @@ func (c *composing) home() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// privateHome is the agent's HOME at a path of its own, with links to the user's, which
+// can be read.
+func (c *composing) privateHome() error {
+	if OwnHome(c.Home) == "" && !c.placed(c.Home) {
+		c.add(Piece{At: c.Home, From: c.Home}) // It may lie below what is hidden.
+	}
+	dir, _, err := c.folder(homeName)
+	if err != nil {
+		return err
+	}
+	c.add(Piece{At: dir, From: dir, Write: true})
 	return nil
 }
 
@@ -155,10 +172,9 @@ func (c *composing) given(dir string) bool {
 
 // Redirect returns variables, as KEY=VALUE, that lead tools from caches that the
 // walls do not let them write to, to the private folder ~/.cache or /tmp. Such a
-// cache does not exist yet, or lies outside of HOME where no overlay can be
-// mounted. On the rung Landlock HOME is at another path, and so are all caches.
+// cache does not exist yet. Where HOME is at a path of its own, so are all caches.
 func Redirect(w Walls, home string, getenv func(string) string) []string {
-	if !w.Rung.Namespaces() || w.Open {
+	if !w.Rung.Overlay() || w.Open {
 		return nil
 	}
 	to := "/tmp"

@@ -64,6 +64,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	}
 	t.work.Usage.Add(outcome.Usage)
 	if outcome.Exit.Reason == proc.StartFailed {
+		t.gotRun = nil
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
 		return nil, t.notStarted(ctx, err)
 	}

@@ -42,16 +42,10 @@ func (e *Executor) ownHome(r engine.WallsRequest) (ownHome, error) {
 			own.ended = e.templates.watchSetup()
 		}
 		return own, nil
-	case e.Rung == box.Landlock:
-		return e.fencedHome(r)
-	case e.Rung.Overlay():
-		own, err := layeredHome(r)
-		if err != nil {
-			return own, err
-		}
-		return e.withHome(own)
+	case e.Rung.PrivateHome():
+		return e.privateHome(r)
 	default:
-		own, err := stagedHome(r)
+		own, err := layeredHome(r)
 		if err != nil {
 			return own, err
 		}
@@ -103,17 +97,6 @@ func layeredHome(r engine.WallsRequest) (ownHome, error) {
 	return own, nil
 }
 
-// stagedHome is for namespaces without overlays: a few empty folders stand in
-// the user's HOME.
-func stagedHome(r engine.WallsRequest) (ownHome, error) {
-	_, err := enterStage(r.Step, privatehome.Stages{
-		Dir: r.Private, Own: func(name string) bool {
-			return name == "home" || name == "tmp" || name == "var-tmp" || strings.HasPrefix(name, "cache-")
-		},
-	})
-	return ownHome{private: r.Private, tmp: "/tmp"}, err
-}
-
 // enterStage prepares the folders for a step. First is true for the first agent.
 func enterStage(step engine.Step, s privatehome.Stages) (first bool, err error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
@@ -129,14 +112,19 @@ func enterStage(step engine.Step, s privatehome.Stages) (first bool, err error) 
 	}
 }
 
-// fencedHome is for Landlock: HOME and TMPDIR are folders at paths of their own.
-func (e *Executor) fencedHome(r engine.WallsRequest) (own ownHome, err error) {
+// privateHome is for sandboxes without overlays: HOME is a folder at a path of its own,
+// and so is TMPDIR where nothing can be mounted.
+func (e *Executor) privateHome(r engine.WallsRequest) (own ownHome, err error) {
 	if own.private, err = e.Run.MakeScratch(r.Private); err != nil {
 		return own, err
 	}
 	home, tmp := box.HomeOf(own.private), box.TmpOf(own.private)
+	stages := []string{filepath.Base(home), filepath.Base(tmp)}
+	if e.Rung.Namespaces() { // The folder for temporary files is mounted.
+		tmp, stages = "/tmp", append(stages, "var-tmp")
+	}
 	first, err := enterStage(r.Step, privatehome.Stages{
-		Dir: own.private, Own: func(name string) bool { return name == filepath.Base(home) || name == filepath.Base(tmp) },
+		Dir: own.private, Own: func(name string) bool { return slices.Contains(stages, name) },
 	})
 	if err != nil {
 		return own, err

@@ -68,7 +68,10 @@ func (e *Executor) telling(w box.Walls, own ownHome, around engine.Enclosure, r 
 		}
 	}
 	if own.home != "" { // at a path of its own
-		t.Named = append(t.Named, box.Named{At: own.home, Name: "(private HOME)"}, box.Named{At: own.tmp, Name: "(private TMPDIR)"})
+		t.Named = append(t.Named, box.Named{At: own.home, Name: "(private HOME)"})
+		if w.Rung == box.Landlock {
+			t.Named = append(t.Named, box.Named{At: own.tmp, Name: "(private TMPDIR)"})
+		}
 	}
 	return t
 }

@@ -51,6 +51,22 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+func TestNoOverlays(t *testing.T) {
+	dir := t.TempDir() + "/state"
+	t.Setenv("SWARM_STATE_DIR", dir)
+	if out := under(t, "mount || true", "-no-overlays"); !strings.Contains(out, " on "+dir+" type overlay") {
+		t.Errorf("no overlay is mounted at %s:\n%s", dir, out)
+	}
+	cmd := exec.Command(os.Args[0], "-no-overlays", "sh", "-c", "echo x > $SWARM_STATE_DIR/f; exit 7")
+	cmd.Env = append(os.Environ(), "NONAMESPACES=1")
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("the command ended with %v, want exit code 7", err)
+	}
+	if _, err := os.Stat(dir + "/f"); err == nil {
+		t.Error("the file is not on the overlay")
+	}
+}
+
 func TestBadUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"-as", "moon", "true"}} {

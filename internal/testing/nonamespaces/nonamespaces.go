@@ -18,6 +18,7 @@ const Failed = 99
 // Main is the command
 //
 //	nonamespaces [-as container|apparmor] [-no-landlock] COMMAND [ARG...]
+//	nonamespaces -no-overlays COMMAND [ARG...]
 //
 // As a container (the default), the filter refuses what the default seccomp
 // profile of Docker refuses without CAP_SYS_ADMIN
@@ -27,23 +28,32 @@ const Failed = 99
 //
 // The process becomes the command, which then gives the exit code; 127 says
 // that there is no such command. Main returns only if the filter cannot be set.
+//
+// With -no-overlays there is no filter. The state folder, as SWARM_STATE_DIR names it,
+// is an overlay then, as all of a container's files are: the kernel mounts none in it.
 func Main(args []string) int {
-	if err := run(args); err != nil {
+	code, err := run(args)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "nonamespaces:", err)
+		return Failed
 	}
-	return Failed
+	return code
 }
 
-func run(args []string) error {
+func run(args []string) (code int, err error) {
 	flags := flag.NewFlagSet("nonamespaces", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	as := flags.String("as", "container", "")
 	noLandlock := flags.Bool("no-landlock", false, "")
+	noOverlays := flags.Bool("no-overlays", false, "")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return 0, err
 	}
-	if flags.NArg() == 0 {
-		return errors.New("no command")
+	switch {
+	case flags.NArg() == 0:
+		return 0, errors.New("no command")
+	case *noOverlays:
+		return onOverlay(os.Getenv("SWARM_STATE_DIR"), flags.Args())
 	}
-	return become(*as, *noLandlock, flags.Args())
+	return 0, become(*as, *noLandlock, flags.Args())
 }

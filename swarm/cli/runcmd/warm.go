@@ -31,10 +31,6 @@ func warmUp(ctx context.Context, b *session.Session, command string) (cool func(
 	if command == "" {
 		return nothing, nil
 	}
-	if b.Sandbox.Walled() && !b.Sandbox.Rung.Overlay() {
-		fmt.Fprintf(b.Env.Stderr, "warm: left out: in the sandbox %s agents share no caches\n", b.Sandbox.Rung)
-		return nothing, nil
-	}
 	fmt.Fprintf(b.Env.Stderr, "warm: %s\n", termtext.Line(command))
 	began := time.Now()
 	dir := engine.WarmOf(b.Run)

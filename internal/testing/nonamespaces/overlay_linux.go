@@ -1,0 +1,66 @@
+package nonamespaces
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// inside is the variable of the process that mounts the overlay.
+const inside = "NONAMESPACES_INSIDE"
+
+// onOverlay runs a command in a mount namespace where a folder is an overlay. It
+// returns the exit code of the command.
+func onOverlay(dir string, argv []string) (code int, err error) {
+	if os.Getenv(inside) != "" {
+		return 0, mountOverlay(dir, argv)
+	}
+	for _, d := range []string{dir, dir + ".upper", dir + ".work"} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return 0, err
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.Command(self, os.Args[1:]...)
+	cmd.Args[0] = os.Args[0] // a program of several names
+	cmd.Env = append(os.Environ(), inside+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
+		cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+	}
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// mountOverlay becomes the command, without the capability to mount more.
+func mountOverlay(dir string, argv []string) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make the mounts private: %w", err)
+	}
+	options := "userxattr,lowerdir=" + dir + ",upperdir=" + dir + ".upper,workdir=" + dir + ".work"
+	if err := unix.Mount("overlay", dir, "overlay", 0, options); err != nil {
+		return fmt.Errorf("mount an overlay at %s: %w", dir, err)
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("give the capability up: %w", err)
+	}
+	if err := os.Unsetenv(inside); err != nil {
+		return err
+	}
+	return unix.Exec("/usr/bin/env", append([]string{"env", "--"}, argv...), os.Environ())
+}
