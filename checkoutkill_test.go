@@ -61,6 +61,30 @@ func TestKilledLandings(t *testing.T) {
 	}
 }
 
+// TestKilledSettling kills an undo before it journals its end, and then the command that
+// settles it. The landing is taken back for the commands after them.
+func TestKilledSettling(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	y.ends(0, "run", "--", "sh", "-c", "echo more >> pkg/p0/f.txt")
+	old := y.standing()
+	y.ends(0, "merge")
+	for range 2 {
+		happened := y.path("happened")
+		if s := y.swarm([]string{faultVar + "=kill:before undone:" + happened}, "undo"); s.code != 128+int(syscall.SIGKILL) {
+			y.failf("undo ended with %d: %s", s.code, s.stderr)
+		}
+		y.must(os.Remove(happened))
+	}
+	if s := y.ends(0, "undo"); !strings.Contains(s.stdout+s.stderr, "nothing to undo") {
+		y.failf("undo says %q, want nothing to undo", s.stdout+s.stderr)
+	}
+	if got := y.standing(); got != old {
+		y.failf("the checkout is\n%s\nwant\n%s", got, old)
+	}
+	y.ends(0, "merge")
+}
+
 // landings is a yard where a landing is made and taken back.
 type landings struct {
 	*yard

@@ -152,6 +152,7 @@ func codeKey(key string) string {
 		(top == "mergetool" || top == "difftool" || top == "browser" || top == "man" || top == "trailer") && (name == "cmd" || name == "path" || name == "command"),
 		top == "filter" && (name == "clean" || name == "smudge" || name == "process"),
 		top == "remote" && (name == "uploadpack" || name == "receivepack" || name == "vcs"),
+		top == "hook" && name == "command", // which git 2.54 and later run
 		top == "submodule" && name == "update":
 		if top == "submodule" {
 			return "helper"

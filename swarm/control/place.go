@@ -1,7 +1,7 @@
 // Package control owns the control socket of a live run, both ends: where it
 // is, who may speak on it, and the requests that end agents or the run.
 //
-// It does not carry requests out: the engine does, behind [Canceller]. It does
+// It does not carry requests out: the engine does, behind [Target]. It does
 // not answer agents' questions either; those have a socket of their own.
 package control
 

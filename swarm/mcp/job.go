@@ -68,7 +68,16 @@ func (j *job) leave(gaveUp bool) {
 	defer j.mu.Unlock()
 	j.waiters--
 	if gaveUp && j.waiters == 0 && !j.ended() {
-		j.leaving = time.AfterFunc(linger, func() { j.cancel(ErrClientLeft) })
+		j.leaving = time.AfterFunc(linger, j.abandon)
+	}
+}
+
+// abandon stops the run, unless a call joined it while the timer fired.
+func (j *job) abandon() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.leaving != nil {
+		j.cancel(ErrClientLeft)
 	}
 }
 

@@ -24,3 +24,24 @@ func TestLeavingAfterTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestJoinedAsTheTimerFires: a call that joins a run between the end of the time to
+// linger and the stop keeps the run at work.
+func TestJoinedAsTheTimerFires(t *testing.T) {
+	t.Parallel()
+	stopped := false
+	j := newJob(func(error) { stopped = true })
+	j.join()
+	j.leave(true)
+	j.join()
+	j.abandon()
+	if stopped {
+		t.Error("a run that a call waits for was stopped")
+	}
+	j.leave(true)
+	j.abandon()
+	if !stopped {
+		t.Error("a run that nobody waits for goes on")
+	}
+	j.settle(&Status{}, nil)
+}

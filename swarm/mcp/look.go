@@ -42,19 +42,20 @@ func teller(ctx context.Context, req *sdk.CallToolRequest) func(Progress) {
 	}
 }
 
-// named returns the id of the run that a call is about: the one given, the latest
-// of the session, or the latest that any session dispatched here.
+// named returns the whole id of the run that a call is about: the run that is given,
+// maybe by the start of its id, the latest of the session, or the latest that any
+// session dispatched here. Jobs are known by whole ids.
 func (s *server) named(ctx context.Context, run string) (string, error) {
 	s.mu.Lock()
-	latest := s.latest
-	s.mu.Unlock()
-	switch {
-	case run != "":
-		return run, nil
-	case latest != "":
-		return latest, nil
+	if run == "" {
+		run = s.latest
 	}
-	status, err := s.dispatcher.Status(ctx, "")
+	known := s.jobs[run] != nil
+	s.mu.Unlock()
+	if known {
+		return run, nil
+	}
+	status, err := s.dispatcher.Status(ctx, run)
 	if err != nil {
 		return "", err
 	}
@@ -97,9 +98,11 @@ func (s *server) status(ctx context.Context, req *sdk.CallToolRequest) (*Status,
 	if err := read(req.Params.Arguments, &in); err != nil {
 		return nil, err
 	}
-	run, err := s.named(ctx, in.Run)
-	if err != nil {
-		return nil, err
+	run := in.Run
+	if run == "" {
+		s.mu.Lock()
+		run = s.latest
+		s.mu.Unlock()
 	}
 	return s.dispatcher.Status(ctx, run)
 }

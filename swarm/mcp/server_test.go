@@ -82,12 +82,12 @@ func (f *fake) Attend(ctx context.Context, run string, report func(Progress)) (*
 	f.attended++
 	f.status = Status{Run: run001, Status: "running"}
 	f.mu.Unlock()
-	report(Progress{Run: run, Made: 2, Ended: 1})
+	report(Progress{Run: run001, Made: 2, Ended: 1})
 	return f.at(ctx, time.Second)
 }
 
 func (f *fake) Status(_ context.Context, run string) (*Status, error) {
-	if run != run001 && run != "" {
+	if !strings.HasPrefix(run001, run) {
 		return nil, errors.New("there is no run " + run)
 	}
 	f.mu.Lock()
@@ -350,6 +350,41 @@ func TestClientLeaves(t *testing.T) {
 		defer end()
 		if got := textIn(t, call(t, s, nameWait, nil)); got != "7" || f.attended != 1 {
 			t.Errorf("dispatch_wait of the next session says %q after %d resumes", got, f.attended)
+		}
+	})
+}
+
+// TestWaitByPrefix: the start of an id means the same job as the whole id. The call
+// keeps a run that was given up, and is not answered from a job that has ended.
+func TestWaitByPrefix(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		s, end := session(t, f, nil)
+		defer end()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		p := params(nameDispatch, map[string]any{"code": "take 2h"})
+		p.SetProgressToken("token")
+		if _, err := s.CallTool(ctx, p); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("the call ends with %v", err)
+		}
+		part := map[string]any{"run": run001[:4], "wait_s": 3600}
+		if got := textIn(t, call(t, s, nameWait, part)); !strings.Contains(got, "running") {
+			t.Errorf("dispatch_wait says %s of a run that takes longer", got)
+		}
+		for range 2 {
+			f.mu.Lock()
+			f.status = Status{Run: run001, Status: "stopped", Reason: ErrClientLeft.Error()}
+			f.stop(ErrClientLeft)
+			f.mu.Unlock()
+			synctest.Wait()
+			if got := textIn(t, call(t, s, nameWait, part)); got != "7" {
+				t.Errorf("dispatch_wait says %s", got)
+			}
+		}
+		if f.attended != 2 {
+			t.Errorf("the run was resumed %d times, want 2", f.attended)
 		}
 	})
 }

@@ -110,7 +110,7 @@ func (a *Apart) Run(ctx context.Context, c Cmd) (_ []byte, err error) {
 	}, c.Env)
 	git := a.q.repo.Git
 	code, err := a.Confine(ctx, ConfineRequest{
-		Argv: append([]string{git.binary}, arguments(c)...),
+		Argv: append([]string{git.binary}, git.arguments(c)...),
 		Env:  lastOf(slices.Concat(git.env, c.Env)), Dir: c.Dir,
 		Stdin: file("in"), Stdout: file("out"), Stderr: file("err"),
 		Read: a.Read, Write: append([]string{a.Work()}, a.Write...), Programs: a.Programs,

@@ -95,7 +95,10 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repo, error) {
 	}
 	r.memo = newMemo()
 	g.common.Store(&r.CommonDir)
-	return r, nil
+	if !older(have, configHooks) {
+		err = g.findHooks(ctx, r)
+	}
+	return r, err
 }
 
 // look asks git where everything is: all at once, and where a path holds a

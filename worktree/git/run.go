@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -29,6 +30,10 @@ type Git struct {
 	// common is the git dir of the repository that was found last, whose
 	// configuration names a filter that hangs.
 	common atomic.Pointer[string]
+
+	hooksMu  sync.Mutex // guards the fields below
+	hooksRun bool       // this git runs hooks of configurations
+	hooks    []string   // their names, see findHooks
 }
 
 // Keeper answers for every git that is started, and for the filters git runs,
@@ -57,7 +62,7 @@ func New(environ []string) *Git {
 	return &Git{
 		binary: "git",
 		env: append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
-			"GIT_EDITOR=false", "GIT_PAGER=cat"),
+			"GIT_EDITOR=false", "GIT_PAGER=cat", offVariable+"=false"),
 	}
 }
 
@@ -188,8 +193,8 @@ func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
 }
 
 // arguments are those of a call, with the options given to every one.
-func arguments(c Cmd) []string {
-	args := fixed()
+func (g *Git) arguments(c Cmd) []string {
+	args := slices.Concat(fixed(), g.hooksOff())
 	for _, kv := range c.Config {
 		args = append(args, "-c", kv)
 	}
@@ -202,7 +207,7 @@ func arguments(c Cmd) []string {
 // command builds the child. Its process group is not ours, so that a Ctrl-C at
 // the terminal cannot stop git half-way through a write.
 func (g *Git) command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
-	cmd := exec.CommandContext(ctx, g.binary, arguments(c)...)
+	cmd := exec.CommandContext(ctx, g.binary, g.arguments(c)...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(slices.Clone(g.env), c.Env...)
 	cmd.Stdin = c.Stdin

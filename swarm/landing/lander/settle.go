@@ -66,17 +66,21 @@ func (ld *Lander) settleOne(ctx context.Context, v *store.View, l *store.Landing
 	if l.Verb == landing.VerbApply && end.OK {
 		end.Files = sumsOf(settled.Files)
 	}
-	if _, err := ld.Owner.Append(end); err != nil {
+	var undone *store.Landing
+	var records []event.Event
+	if l.Verb == landing.VerbUndo && end.OK {
+		undone = v.Landing(l.Of)
+	}
+	if undone != nil {
+		// First, as in journalUndone.
+		records = append(records, &event.Undone{ID: l.Of})
+	}
+	if _, err := ld.Owner.AppendAll(append(records, end)); err != nil {
 		return err
 	}
 	l.Outcome = end
-	if undone := v.Landing(l.Of); l.Verb == landing.VerbUndo && end.OK && undone != nil {
-		if _, err := ld.Owner.Append(&event.Undone{ID: l.Of}); err != nil {
-			return err
-		}
-		for _, part := range v.Series(undone) {
-			part.Undone = true
-		}
+	for _, part := range v.Series(undone) {
+		part.Undone = true
 	}
 	return checkouts.Forget(record.Records, record.ID)
 }

@@ -12,9 +12,9 @@ type members struct {
 	strings [][]rune
 }
 
-// setOf is the node of a set.
-func (p *reader) setOf(s set, words [][]rune, invert bool) node {
-	n := &setNode{set: s, invert: invert, fold: p.fold, folded: p.fold && p.sets}
+// setOf is the node of a set of characters and strings.
+func (p *reader) setOf(s set, words [][]rune) node {
+	n := &setNode{set: s, fold: p.fold, folded: p.fold && p.sets}
 	if len(words) == 0 {
 		return n
 	}
@@ -54,7 +54,7 @@ func (p *reader) class() node {
 		}
 		m.set = p.all().without(m.set)
 	}
-	return p.setOf(m.set, m.strings, false)
+	return p.setOf(m.set, m.strings)
 }
 
 // oldClass reads the rest of a class without the flag v.
@@ -93,7 +93,7 @@ func (p *reader) oldAtom(open int) (rune, set) {
 	}
 	p.at++
 	if r == '\\' {
-		if s, _, ok := p.classEscape(); ok {
+		if s, ok := p.classEscape(); ok {
 			return -1, s
 		}
 		r = p.classCharacter()
@@ -192,8 +192,8 @@ func (p *reader) operand(mayRange bool) (members, bool) {
 		return p.quotedStrings(), false
 	case p.peek() == '\\':
 		p.at++
-		if s, words, ok := p.classEscape(); ok {
-			return members{s, words}, false
+		if s, ok := p.classEscape(); ok {
+			return members{set: s}, false
 		}
 		p.at--
 	}

@@ -13,7 +13,7 @@ const (
 	opGroup        // sets group x from register y
 	opClear        // forgets the groups from x on up to y
 	opZero         // sets register x to 0
-	opLoop         // see [program.loop]
+	opLoop         // see [matcher.loop]
 	opNext         // ends a turn of a loop
 	opRun          // matches a run of single characters
 	opLook         // runs a lookahead or lookbehind, whose end is x

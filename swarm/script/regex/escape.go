@@ -27,8 +27,8 @@ func (p *reader) escape() node {
 		p.back, p.backs = append(p.back, n), append(p.backs, p.identifier())
 		return n
 	}
-	if s, words, ok := p.classEscape(); ok {
-		return p.setOf(s, words, false)
+	if s, ok := p.classEscape(); ok {
+		return p.setOf(s, nil)
 	}
 	return &charNode{p.character(false), p.fold}
 }
@@ -48,8 +48,8 @@ func (p *reader) backReference() node {
 }
 
 // classEscape reads an escape that stands for a set of characters, such as \d
-// or \p{L}. The words are those of a property of strings.
-func (p *reader) classEscape() (s set, words [][]rune, ok bool) {
+// or \p{L}.
+func (p *reader) classEscape() (s set, ok bool) {
 	c := p.peek()
 	switch c {
 	case 'd', 'D':
@@ -60,13 +60,13 @@ func (p *reader) classEscape() (s set, words [][]rune, ok bool) {
 		s = wordSet(p.fold && p.wide)
 	case 'p', 'P':
 		if !p.wide {
-			return nil, nil, false
+			return nil, false
 		}
 		p.at++
 		s = p.propertyEscape()
 		p.at--
 	default:
-		return nil, nil, false
+		return nil, false
 	}
 	p.at++
 	if p.sets && p.fold {
@@ -75,7 +75,7 @@ func (p *reader) classEscape() (s set, words [][]rune, ok bool) {
 	if c == 'D' || c == 'S' || c == 'W' || c == 'P' {
 		s = p.all().without(s)
 	}
-	return s, nil, true
+	return s, true
 }
 
 // wordSet is \w, which without case has the long s and the Kelvin sign too.
