@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -10,9 +11,17 @@ import (
 )
 
 // delegate returns the invocation that a program hands its words to: git-annex
-// for "git annex", git for "yadm push". It is nil for all other programs.
+// for "git annex", git for "yadm push", cargo for "cargo +nightly". It is nil for
+// all other programs.
 func delegate(inv *shell.Invocation) *shell.Invocation {
-	program, args := "git", inv.Args
+	program, args := otherName(inv.Program), inv.Args
+	if program != "" {
+		return handed(inv, program, args)
+	}
+	if name, ok := strings.CutPrefix(inv.Program, "git-"); ok && isOwnGit(name) && !strings.Contains(name, "--") {
+		return handed(inv, "git", slices.Concat([]argv.Word{argv.Known(name)}, args))
+	}
+	program = "git"
 	switch inv.Program {
 	case "git":
 		at := gitCommandAt(args)
@@ -36,9 +45,42 @@ func delegate(inv *shell.Invocation) *shell.Invocation {
 		if args = args[1:]; args[0].Value == "--" {
 			args = args[1:]
 		}
+	case "cargo":
+		if len(args) == 0 || !strings.HasPrefix(args[0].Value, "+") {
+			return nil
+		}
+		program, args = "cargo", args[1:]
+	case "corepack":
+		if len(args) == 0 || !slices.Contains([]string{"npm", "pnpm", "yarn"}, args[0].Value) {
+			return nil
+		}
+		program, args = args[0].Value, args[1:]
+	case "php":
+		at := slices.IndexFunc(args, func(w argv.Word) bool { return !strings.HasPrefix(w.Value, "-") })
+		if at < 0 || !slices.Contains([]string{"composer", "composer.phar"}, path.Base(args[at].Value)) {
+			return nil
+		}
+		program, args = "composer", args[at+1:]
 	default:
 		return nil
 	}
+	return handed(inv, program, args)
+}
+
+// otherName returns the usual name of a program that has a version or an ending
+// in its name, and "" for all other programs.
+func otherName(program string) string {
+	if program == "composer.phar" {
+		return "composer"
+	}
+	if version, ok := strings.CutPrefix(program, "pip"); ok && version != "" && program != "pip3" && strings.Trim(version, "0123456789.") == "" {
+		return "pip"
+	}
+	return ""
+}
+
+// handed returns an invocation as that of another program with other words.
+func handed(inv *shell.Invocation, program string, args []argv.Word) *shell.Invocation {
 	next := *inv
 	next.Program, next.Path, next.Args = program, argv.Known(program), args
 	return &next

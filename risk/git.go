@@ -8,8 +8,14 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// isDryRun says that nothing will be done.
-func isDryRun(c *call) bool { return c.surely("--dry-run") }
+// isDryRun says that nothing will be done. npm and others read the word behind
+// the option as its value, if that is one: "--dry-run false".
+func isDryRun(c *call) bool {
+	return c.surely("--dry-run") && !slices.ContainsFunc(c.line.Options, func(o argv.Option) bool {
+		next := o.At + 1
+		return o.Name == "--dry-run" && !o.Valued && next < len(c.inv.Args) && isOff(c.inv.Args[next]) && (c.inv.Args[next].Known || c.inv.Program == "npm")
+	})
+}
 
 // isHelp says that only an explanation is asked for.
 func isHelp(c *call) bool {

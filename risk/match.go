@@ -25,6 +25,8 @@ type siblings struct {
 	// moves says that it may change which branch is checked out, alters that
 	// it may change where a push leads to.
 	moves, alters bool
+	// forces says that it sets pushes to force.
+	forces bool
 	// readings are how the command lines were read to which the grammar of
 	// verbs applies.
 	readings []verb.Reading

@@ -106,6 +106,21 @@ func (c *call) packages(manager string) (all []wanted, unread bool) {
 			unread = unread || asksVersion(w.Rest, manager)
 		}
 	}
+	if manager == "npm" && len(c.line.Sub) > 0 && c.line.Sub[0] == "pkg" {
+		return c.packageFields()
+	}
+	for _, w := range c.line.Values("--upgrade-package") {
+		if one, ok := packageOf(w, manager); ok {
+			all = append(all, wanted{name: one.name, version: one.version, unread: !w.Known})
+		}
+	}
+	for _, w := range c.line.Values("-go", "-toolchain") { // of "go mod edit"
+		name := "go"
+		if strings.HasPrefix(w.Value, "go") {
+			name = "toolchain"
+		}
+		all = append(all, wanted{name: name, version: strings.TrimPrefix(w.Value, "go"), unread: !w.Known})
+	}
 	if manager == "composer" { // "composer require monolog/monolog 1.0"
 		for i, w := range c.line.Operands[min(1, len(c.line.Operands)):] {
 			name := c.line.Operands[i].Value
@@ -120,6 +135,21 @@ func (c *call) packages(manager string) (all []wanted, unread bool) {
 			name, _, _ := strings.Cut(w.Value, "@")
 			unread = unread || !w.Known && !w.Glob && !isLocalPath(w.Value)
 			all = append(all, wanted{name: name, version: version[0].Value, unread: !version[0].Known})
+		}
+	}
+	return all, unread
+}
+
+// packageFields returns the packages of which "npm pkg set" sets the version.
+func (c *call) packageFields() (all []wanted, unread bool) {
+	for _, w := range c.line.Operands {
+		key, version, ok := strings.Cut(w.Value, "=")
+		group, name, _ := strings.Cut(key, ".")
+		switch {
+		case !w.Known && !ok:
+			unread = true
+		case ok && name != "" && strings.HasSuffix(strings.ToLower(group), "dependencies"):
+			all = append(all, wanted{name: name, version: version, unread: !w.Known})
 		}
 	}
 	return all, unread
@@ -156,10 +186,19 @@ func packageOf(w argv.Word, manager string) (wanted, bool) {
 		if name, version, ok := strings.Cut(text, ":"); ok {
 			return wanted{name: name, version: version}, true
 		}
-		if manager == "composer" {
-			name, version, ok := strings.Cut(text, "=")
-			return wanted{name: name, version: version}, ok
+		if at := strings.IndexAny(text, "= "); manager == "composer" {
+			return wanted{name: text[:max(at, 0)], version: text[at+1:]}, at > 0
 		}
+	}
+	if name, source, ok := strings.Cut(text, "@npm:"); ok && name != "" { // under another name
+		return wanted{name: name, version: source[strings.LastIndexByte(source, '@')+1:]}, true
+	}
+	if source, tag, ok := strings.Cut(text, "#"); ok && manager == "npm" { // of a repository
+		name := strings.TrimSuffix(path.Base(source), ".git")
+		if at := strings.IndexByte(text, '@'); at > 0 && !strings.Contains(text[:at], ":") {
+			name = text[:at]
+		}
+		return wanted{name: name, version: strings.TrimPrefix(tag, "semver:")}, true
 	}
 	at := strings.LastIndexByte(text, '@')
 	if at < 1 {

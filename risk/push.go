@@ -14,6 +14,63 @@ func isRefspecDelete(w argv.Word) bool {
 	return isUnknown(w) || len(text) > 1 && text[0] == ':'
 }
 
+// isForcedBySetting reports whether a setting has a push without refspecs force
+// or mirror: one of its own options or variables, or one that the text makes
+// before it.
+func isForcedBySetting(c *call) bool {
+	if c.text.forces {
+		return true
+	}
+	for _, o := range c.line.Options {
+		key, value, given := strings.Cut(o.Value.Value, "=")
+		if o.Level == 0 && (o.Name == "-c" || o.Name == "--config-env") && (forcesPush(key, argv.Word{Value: value, Known: o.Value.Known && o.Name == "-c"}) || forcesPush(key, argv.Known("true")) && !given) {
+			return true
+		}
+	}
+	for _, a := range c.inv.Assigns {
+		number, ok := strings.CutPrefix(a.Name, "GIT_CONFIG_KEY_")
+		if !ok {
+			continue
+		}
+		value := argv.Word{}
+		for _, b := range c.inv.Assigns {
+			if b.Name == "GIT_CONFIG_VALUE_"+number {
+				value = b.Value
+			}
+		}
+		if forcesPush(a.Value.Value, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// forcesPush reports whether a setting of git has pushes force, or may.
+func forcesPush(key string, value argv.Word) bool {
+	key = strings.ToLower(key)
+	switch {
+	case !strings.HasPrefix(key, "remote."):
+		return false
+	case strings.HasSuffix(key, ".push"):
+		return !value.Known || strings.HasPrefix(value.Value, "+") || strings.HasPrefix(value.Value, ":") && value.Value != ":"
+	}
+	return strings.HasSuffix(key, ".mirror") && (!value.Known || !isOff(value))
+}
+
+// setsForce reports whether a "git config" makes such a setting.
+func setsForce(c *call) bool {
+	for i, w := range c.inv.Args {
+		value := argv.Word{}
+		if i+1 < len(c.inv.Args) {
+			value = c.inv.Args[i+1]
+		}
+		if forcesPush(w.Value, value) {
+			return isConfigWrite(c)
+		}
+	}
+	return false
+}
+
 // fetchesInto says that a fetch writes branches or tags of this repository,
 // and not what it knows of a remote. The first operand is where it fetches
 // from.
@@ -248,6 +305,7 @@ func (r *Rules) around(all []shell.Invocation, p *Place) *siblings {
 		default:
 			if !readsOnly(c) {
 				s.alters = true
+				s.forces = s.forces || name == "config" && setsForce(c)
 			}
 		}
 	}

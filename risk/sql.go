@@ -154,6 +154,8 @@ func destroys(words []string) bool {
 			return true
 		case w == "DELETE" && first && next != "" && !limited(words[i:]):
 			return true
+		case w == "DELETE" && next == "WHERE" && words[0] == "ALTER" && !limited(words[i:]): // of ClickHouse
+			return true
 		case w == "UPDATE" && first && slices.Contains(words[i:], "SET") && !limited(words[i:]):
 			return true
 		}

@@ -129,6 +129,19 @@ func resolvesLowest(c *call) bool {
 	return slices.ContainsFunc(c.line.Values("--resolution"), func(w argv.Word) bool { return !w.Known || strings.HasPrefix(w.Value, "lowest") })
 }
 
+// migratesToZero reports whether Django takes all migrations of an application
+// back.
+func migratesToZero(c *call) bool {
+	operands, _ := argv.Text(c.line.Operands)
+	return slices.Contains(operands, "migrate")
+}
+
+// managesDatabase reports whether "dotnet ef" works on a database.
+func managesDatabase(c *call) bool {
+	operands, _ := argv.Text(c.line.Operands)
+	return len(operands) > 2 && operands[0] == "ef" && operands[1] == "database"
+}
+
 // rollsBack says that a program for migrations takes one back, or drops a
 // database.
 func rollsBack(c *call) bool {

@@ -87,9 +87,9 @@ func (p *parsing) word() {
 }
 
 // operand takes a word that is no option: the next program within the
-// program, if it has such.
+// program, if it has such. The first one may stand behind "--".
 func (p *parsing) operand(w Word) {
-	if len(p.g.Sub) > 0 && !p.ended && len(p.Operands) == 0 {
+	if len(p.g.Sub) > 0 && (!p.ended || len(p.Sub) == 0) && len(p.Operands) == 0 {
 		if sub := p.g.Sub[w.Value]; sub != nil && w.Known {
 			p.Sub = append(p.Sub, w.Value)
 			p.g = sub

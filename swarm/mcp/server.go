@@ -54,7 +54,8 @@ func Serve(ctx context.Context, d Dispatcher, c Client) error {
 	// The runs end by the cause of the session, whatever ended ctx.
 	runs, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	s := &server{dispatcher: d, ctx: runs, jobs: map[string]*job{}}
-	err := s.server(c.Version).Run(ctx, &sdk.IOTransport{Reader: c.In, Writer: c.Out})
+	in, out := newLines(c)
+	err := s.server(c.Version).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
 	stop(ErrClientLeft)
 	s.work.Wait()
 	if errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {

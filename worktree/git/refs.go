@@ -143,7 +143,21 @@ type RefMovedError struct {
 }
 
 func (e *RefMovedError) Error() string {
+	if lock := lockIn(e.Reason); lock != "" {
+		return fmt.Sprintf("%s cannot move: another git command holds %s: wait for its end, or remove that file if none runs here", strings.Join(e.Refs, ", "), lock)
+	}
 	return fmt.Sprintf("%s moved underneath: %s", strings.Join(e.Refs, ", "), oneLine(e.Reason))
+}
+
+// lockIn returns the path of the lock that stood in git's way, by git's own
+// words.
+func lockIn(reason string) string {
+	_, after, _ := strings.Cut(reason, "Unable to create '")
+	lock, end, _ := strings.Cut(after, "'")
+	if !strings.HasSuffix(lock, ".lock") || !strings.HasPrefix(end, ": File exists") {
+		return ""
+	}
+	return lock
 }
 
 // RefClashError is a ref that cannot be made since another has a part of its

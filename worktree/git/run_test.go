@@ -253,6 +253,10 @@ func TestErrorIsOneLine(t *testing.T) {
 	}{
 		{&CrashError{Reason: "warning: a\n\nmerge-ort.c:1: b\n"}, "git crashed: warning: a; merge-ort.c:1: b"},
 		{&RefMovedError{Refs: []string{"refs/a", "refs/b"}, Reason: "prepare: c\n\td\n"}, "refs/a, refs/b moved underneath: prepare: c; d"},
+		{
+			&RefMovedError{Refs: []string{"refs/a"}, Reason: "prepare: cannot lock ref 'refs/a': Unable to create '/r/.git/refs/a.lock': File exists.\n\nAnother git process seems to be running\n"},
+			"refs/a cannot move: another git command holds /r/.git/refs/a.lock: wait for its end, or remove that file if none runs here",
+		},
 	} {
 		if got := tt.err.Error(); got != tt.want {
 			t.Errorf("%T = %q, want %q", tt.err, got, tt.want)
