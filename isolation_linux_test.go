@@ -353,6 +353,14 @@ func (y *yard) isolationRows(socket string) []isolationRow {
 	shared := fmt.Sprintf("/tmp/swarm-isolation-%d-%s", os.Getpid(), filepath.Base(y.dir))
 	y.t.Cleanup(func() { _ = os.Remove(shared) })
 
+	var inShared []string
+	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		path := fmt.Sprintf("%s/swarm-isolation-yours-%d-%s", dir, os.Getpid(), filepath.Base(y.dir))
+		y.must(os.WriteFile(path, []byte("yours\n"), 0o600))
+		y.t.Cleanup(func() { _ = os.Remove(path) })
+		inShared = append(inShared, path)
+	}
+
 	probe := filepath.Join(y.dir, "bin", isolationProbeName)
 	y.copyTestBinary(probe)
 	tcp := y.listen("tcp", "127.0.0.1:0")
@@ -402,6 +410,9 @@ func (y *yard) isolationRows(socket string) []isolationRow {
 			fmt.Sprintf("grep -q sibling %[1]s || echo agent >> %[1]s || echo agent > %[1]s.new", siblingsFile)},
 		{action: "write to `/tmp`", script: "f=$(mktemp /tmp/x.XXXXXX) && rm $f"},
 		{action: "leave files in your `/tmp`", script: "echo agent > " + shared, effect: text(shared, "agent")},
+		{action: "change your files in `/tmp`, `/var/tmp` or `/dev/shm`", script: "for f in " + strings.Join(inShared, " ") + "; do echo agent > $f || true; done", effect: func() bool {
+			return slices.ContainsFunc(inShared, func(path string) bool { return text(path, "agent")() })
+		}},
 		{action: "create branches in your repository", script: "git branch agent && git branch --list agent | grep -q agent", effect: func() bool {
 			return y.git("branch", "--list", "agent") != ""
 		}},

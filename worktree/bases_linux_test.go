@@ -270,6 +270,11 @@ func TestBaseKey(t *testing.T) {
 	if w := f.leaseNamed("a2.1", base); w.Lower != first.Lower {
 		t.Errorf("another run has %s, want %s", w.Lower, first.Lower)
 	}
+	f.repo.Git = git.New(append(os.Environ(), git.SkipLFS+"=1"))
+	freeze("pointers")
+	if w := f.leaseNamed("a4.1", base); w.Lower == first.Lower {
+		t.Errorf("a run without git-lfs has the base of one with it")
+	}
 	f.git("config", "core.autocrlf", "true")
 	freeze("crlf")
 	w := f.leaseNamed("a3.1", base)

@@ -84,7 +84,7 @@ func (r Rung) Guarantee() string {
 	case NoOverlay, NoOverlayOldProc:
 		return ends + "an agent writes only to its workspace, its own HOME and a private /tmp"
 	case Landlock:
-		return "an agent writes only to its workspace, its own HOME and TMPDIR and the machine's /tmp, and cannot " +
+		return "an agent writes only to its workspace, its own HOME and TMPDIR and the machine's /tmp, /var/tmp and /dev/shm, and cannot " +
 			"read secrets and the state folder; its processes are found by their descent and ended"
 	default:
 		return "processes of an agent are found by their descent and ended; one that hides " +

@@ -109,15 +109,22 @@ func (c *composing) fenced() error {
 	return nil
 }
 
-// holdsClosed reports whether a folder holds a path that agents do not write to. A
-// rule for a folder is one for all in it.
+// holdsClosed reports whether a folder holds a path that agents do not write to, or
+// do not see. A rule for a folder is one for all in it.
 func (c *composing) holdsClosed(dir string) bool {
 	for _, path := range append([]string{c.State, c.Home}, c.Closed...) {
 		if at, ok := real(path); ok && covers(dir, at) || covers(dir, path) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(c.Pieces, func(p Piece) bool { return !p.Write && covers(dir, p.At) })
+	return slices.ContainsFunc(c.Pieces, func(p Piece) bool { return !p.Write && covers(dir, p.At) }) ||
+		slices.ContainsFunc(c.masks, func(p Piece) bool { return covers(dir, p.At) && !c.forSockets(p.At) })
+}
+
+// forSockets reports whether a path is a socket or a folder of them. No rule keeps
+// an agent from a socket, and agents' sockets often lie in /tmp.
+func (c *composing) forSockets(path string) bool {
+	return isSocket(path) || slices.ContainsFunc(c.Sockets, func(dir string) bool { at, ok := real(dir); return ok && at == path })
 }
 
 // temporary is a /tmp and a /var/tmp of the agent's own. They are overlays: a

@@ -305,12 +305,45 @@ func TestFencedRepository(t *testing.T) {
 			"read":   {Pieces: []Piece{{At: path, From: path}}},
 			"closed": {Closed: []string{"/nonexistent", path}},
 		} {
-			p.State, p.Private, p.Getenv = "/nonexistent/state", t.TempDir(), os.Getenv
+			p.State, p.Private, p.Getenv = "/nonexistent/state", outside(t), os.Getenv
 			w := compose(t, Landlock, p)
 			open := slices.ContainsFunc(w.Pieces, func(p Piece) bool { return p.At == "/tmp" && p.Write })
 			if open != want {
 				t.Errorf("with a %s checkout at %s /tmp is open: %v", name, path, open)
 			}
+		}
+	}
+}
+
+// TestFencedSecret: a /tmp that holds a hidden file is not opened. A hidden socket does
+// not close it.
+func TestFencedSecret(t *testing.T) {
+	t.Parallel()
+	need(t, Landlock)
+	for _, tt := range []struct {
+		name   string
+		hide   func(g *ground, p *Place, dir string)
+		opened bool
+	}{
+		{name: "a file by --hide", hide: func(_ *ground, p *Place, dir string) { p.Hide = []string{dir + "/file"} }},
+		{name: "a folder by --hide", hide: func(_ *ground, p *Place, dir string) { p.Hide = []string{dir} }},
+		{name: "a file by a variable", hide: func(g *ground, _ *Place, dir string) { g.Env["KUBECONFIG"] = dir + "/file" }},
+		{name: "a socket", hide: func(g *ground, _ *Place, dir string) { g.Env["SSH_AUTH_SOCK"] = dir + "/socket" }, opened: true},
+		{name: "a folder of sockets", hide: func(_ *ground, p *Place, dir string) { p.Sockets = []string{dir} }, opened: true},
+	} {
+		dir := inTmp(t)
+		write(t, dir+"/file", secret)
+		listen(t, dir+"/socket")
+		g := newGround(t, outside(t))
+		p := g.on(Landlock)
+		tt.hide(g, &p, dir)
+		want := "hidden\nclosed\n"
+		if tt.opened {
+			want = secret + "written\n"
+		}
+		out := sh(t, compose(t, Landlock, p), `cat "$1/file" 2>&- || echo hidden; (echo x >"$1/file" && echo written || echo closed) 2>&-`, dir)
+		if out != want {
+			t.Errorf("%s: the agent got %q, want %q", tt.name, out, want)
 		}
 	}
 }

@@ -39,6 +39,11 @@ func isDevice(path string) bool {
 	return err == nil && at.Mode()&os.ModeDevice != 0
 }
 
+func isSocket(path string) bool {
+	at, err := os.Lstat(path)
+	return err == nil && at.Mode()&os.ModeSocket != 0
+}
+
 func isDir(path string) bool {
 	at, err := os.Stat(path)
 	return err == nil && at.IsDir()

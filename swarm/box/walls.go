@@ -74,9 +74,10 @@ type Place struct {
 	// they write to and all see. They may begin with "~/".
 	Hide  []string
 	Write []string
-	// Closed are folders that agents never write to: the repository and the sockets
-	// of the run. Without mounts a folder that all agents write to is not opened
-	// where one lies in it, for a rule holds for all below.
+	// Closed are folders that agents never write to: the repository, the objects that it
+	// borrows, the configuration of the user and the sockets of the run. Without mounts a
+	// folder that all agents write to is not opened where one lies in it, for a rule holds
+	// for all below.
 	Closed []string
 	// Sockets are the folders of swarm's own sockets, which agents cannot reach.
 	Sockets []string

@@ -36,7 +36,7 @@ func (r Rules) Passes(name, value string) bool {
 		return !strings.HasPrefix(name, "GIT_")
 	case strings.HasPrefix(name, "SWARM_"):
 		return false
-	case strings.HasPrefix(name, "GIT_"):
+	case strings.HasPrefix(name, "GIT_") && !Plain(name):
 		return slices.Contains(r.Pass, name)
 	case Match(r.Pass, name):
 		return true

@@ -178,6 +178,7 @@ func TestNamed(t *testing.T) {
 		{"AC", "x", false},
 		{"GIT_SSL_CAINFO", "x", true},
 		{"GIT_DIR", "x", false},
+		{"GIT_LFS_SKIP_SMUDGE", "1", true},
 		{"HTTP_PROXY", "http://u:p@example.org", true},
 		{"PWD", "/x", false},
 	} {

@@ -10,6 +10,7 @@ import (
 	"agentswarm/internal/fspath"
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/privatehome"
@@ -33,7 +34,7 @@ func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
 		Plain: own.plain, PlainFiles: privatehome.PlainFiles(own.plain),
 		Secret: privatehome.GitIncludes(e.Project.Getenv("HOME"), e.Project.Getenv),
 		Hide:   slices.Concat(e.Settings.Hide, own.hide), Write: slices.Concat(e.Settings.Write, own.write), View: box.ViewIn(e.Why),
-		Closed:   []string{e.Project.Root(), e.Project.Repo.CommonDir, control.Folder(e.Run, e.Project.Getenv)},
+		Closed:   append(e.closed(), control.Folder(e.Run, e.Project.Getenv)),
 		Programs: slices.Concat(filepath.SplitList(e.Project.Getenv("PATH")), r.Programs, e.Project.Repo.Borrowed()),
 	})
 	if err != nil {
@@ -50,6 +51,16 @@ func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	around.Outside = e.telling(w, own, around, r).Text
 	around.Walls, err = json.Marshal(w)
 	return around, err
+}
+
+// closed are folders that agents never write to: the repository, the objects that it
+// borrows, and the user's own configuration.
+func (e *Executor) closed() []string {
+	all := append(e.Project.Repo.Borrowed(), e.Project.Root(), e.Project.Repo.CommonDir)
+	if file := config.UserFile(e.Project.Lookup); file != "" {
+		all = append(all, filepath.Dir(file))
+	}
+	return all
 }
 
 // telling replaces paths of a sandbox in texts for people.

@@ -3,6 +3,7 @@ package isolation
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"agentswarm/swarm/box"
@@ -71,6 +72,32 @@ func TestWallsSealed(t *testing.T) {
 			if writes := p.Write || len(p.Lower) > 0 && !p.Sealed; writes == sealed {
 				t.Errorf("pieceOf(%+v, %t) = %+v", m, sealed, p)
 			}
+		}
+	}
+}
+
+// TestClosed: agents write neither to objects that the repository borrows nor to the
+// configuration of the user, of which swarm runs the commands without a question.
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root, common, lender := filepath.Join(dir, "repo"), filepath.Join(dir, "common"), filepath.Join(dir, "lender", "objects")
+	for _, path := range []string{filepath.Join(common, "objects", "info"), filepath.Join(lender, "info"), filepath.Join(lender, "pack")} {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(common, "objects", "info", "alternates"), []byte(lender+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"XDG_CONFIG_HOME": filepath.Join(dir, "config")}
+	e := &Executor{Project: &project.Project{
+		Repo: &git.Repo{TopLevel: root, CommonDir: common}, Getenv: func(key string) string { return env[key] },
+	}}
+	closed := e.closed()
+	for _, want := range []string{root, common, lender, filepath.Join(dir, "config", "swarm")} {
+		if !slices.Contains(closed, want) {
+			t.Errorf("closed are %q, without %s", closed, want)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func (s *Store) Has(commit git.Hash) (bool, error) {
 }
 
 // baseKey names the checkout of a commit: what is in it depends on the
-// configuration, too.
+// configuration and on a variable of git-lfs, too.
 func (s *Store) baseKey(commit git.Hash) (string, error) {
 	sum := sha256.New()
 	fmt.Fprint(sum, timesVersion)
@@ -115,6 +115,9 @@ func (s *Store) baseKey(commit git.Hash) (string, error) {
 		// It names its own folder, which is another in each run.
 		own := strings.ReplaceAll(string(text), s.Frozen.Dir, "")
 		fmt.Fprintf(sum, "%s %v %d\n%s", name, err == nil, len(own), own)
+	}
+	if skips := s.Frozen.SkipsLFS(); skips != "" {
+		fmt.Fprintf(sum, "%s=%s", git.SkipLFS, skips)
 	}
 	if s.Files.Foreign(commit) {
 		// Behind walls a filter may not have found its files.

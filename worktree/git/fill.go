@@ -72,6 +72,9 @@ func (f *Frozen) env() []string {
 	}
 }
 
+// SkipsLFS is the value of [SkipLFS] in the user's environment; empty: it is not set.
+func (f *Frozen) SkipsLFS() string { return f.repo.Git.skipsLFS() }
+
 // sparse is where the patterns of a sparse checkout are; a file is there
 // only where the user's checkout is sparse.
 func (f *Frozen) sparse() string { return filepath.Join(f.Dir, "info", "sparse-checkout") }

@@ -53,10 +53,10 @@ func (g *Git) Keep(k Keeper) { g.keeper = k }
 // New returns a Git that runs the git on PATH.
 // Every GIT_ variable of environ is dropped: they would move the index, the
 // git dir or the configuration from under us. So is the one by which a shim in
-// PATH knows that an agent calls it.
+// PATH knows that an agent calls it. [SkipLFS] is kept.
 func New(environ []string) *Git {
 	env := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
-		return strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LC_") ||
+		return strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, SkipLFS+"=") || strings.HasPrefix(kv, "LC_") ||
 			strings.HasPrefix(kv, "LANGUAGE=") || strings.HasPrefix(kv, "SWARM_WORKSPACE=")
 	})
 	return &Git{
@@ -64,6 +64,19 @@ func New(environ []string) *Git {
 		env: append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
 			"GIT_EDITOR=false", "GIT_PAGER=cat", offVariable+"=false"),
 	}
+}
+
+// SkipLFS is the variable by which git-lfs leaves pointers in the place of files.
+const SkipLFS = "GIT_LFS_SKIP_SMUDGE"
+
+// skipsLFS is the value of [SkipLFS] for every call; empty: it is not set.
+func (g *Git) skipsLFS() string {
+	for _, kv := range g.env {
+		if value, ok := strings.CutPrefix(kv, SkipLFS+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // fixed is given to every call: no hooks, no monitors, no housekeeping, no

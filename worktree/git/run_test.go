@@ -17,8 +17,8 @@ import (
 
 func TestNewDropsWhatWouldMoveGit(t *testing.T) {
 	t.Parallel()
-	g := New([]string{"GIT_DIR=/x", "GIT_INDEX_FILE=y", "LANGUAGE=de", "LC_ALL=de_DE", "HOME=/h", "GITHUB=1"})
-	want := []string{"HOME=/h", "GITHUB=1", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "GIT_PAGER=cat"}
+	g := New([]string{"GIT_DIR=/x", "GIT_INDEX_FILE=y", "LANGUAGE=de", "LC_ALL=de_DE", "HOME=/h", "GITHUB=1", "GIT_LFS_SKIP_SMUDGE=1", "GIT_LFS_SKIP_SMUDGE_X=1"})
+	want := []string{"HOME=/h", "GITHUB=1", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "GIT_PAGER=cat", "SWARM_OFF=false"}
 	if !slices.Equal(g.env, want) {
 		t.Errorf("New keeps %q, want %q", g.env, want)
 	}
