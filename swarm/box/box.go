@@ -50,10 +50,6 @@ func (r Rung) Namespaces() bool { return r >= NoOverlayOldProc && r <= Full }
 // Overlay reports whether layers can be mounted.
 func (r Rung) Overlay() bool { return r == OldProc || r == Full }
 
-// PrivateHome reports whether the HOME of an agent is a folder at a path of its own:
-// where nothing can be laid over the user's.
-func (r Rung) PrivateHome() bool { return r == Landlock || r.Namespaces() && !r.Overlay() }
-
 // FreshProc reports whether only the agent's own processes are visible.
 func (r Rung) FreshProc() bool { return r == NoOverlay || r == Full }
 

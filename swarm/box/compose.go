@@ -16,7 +16,7 @@ import (
 //
 // What lies where is looked up now: a path that is hidden is followed through
 // its links, and one that does not exist is left out. Without overlays the
-// view of HOME is Closed, whatever the place says, /tmp and /var/tmp are
+// view of HOME is Apart, whatever the place says, /tmp and /var/tmp are
 // empty private folders, and the pieces of the place have to be binds.
 func Compose(rung Rung, open bool, p Place) (Walls, error) {
 	w := Walls{Rung: rung, Open: open}
@@ -29,7 +29,7 @@ func Compose(rung Rung, open bool, p Place) (Walls, error) {
 		c.State = state
 	}
 	if !rung.Overlay() {
-		c.View = Closed
+		c.View = Apart
 	}
 	switch {
 	case !open:

@@ -110,8 +110,7 @@ func TestViews(t *testing.T) {
 			want string
 		}{
 			{Whole, "theirs warm home cache"},
-			{Caches, "theirs warm cache"},
-			{Closed, "theirs cache"},
+			{Apart, "theirs warm"},
 		} {
 			g := newGround(t, where(t))
 			p := g.place()
@@ -138,10 +137,9 @@ func TestProbeHome(t *testing.T) {
 		err    bool
 	}{
 		{"whole", Full, nil, Whole, false, false},
-		{"caches", OldProc, []View{Whole}, Caches, true, false},
-		{"closed", Full, []View{Whole, Caches}, Closed, true, false},
-		{"nothing", Full, []View{Whole, Caches, Closed}, Closed, false, true},
-		{"without overlays", NoOverlay, []View{Whole, Caches}, Closed, false, false},
+		{"apart", OldProc, []View{Whole}, Apart, true, false},
+		{"nothing", Full, []View{Whole, Apart}, Apart, true, true},
+		{"without overlays", NoOverlay, []View{Whole}, Apart, false, false},
 	} {
 		view, why, err := ProbeHome(Place{Home: t.TempDir()}, tt.rung, func(v View) error {
 			for _, refused := range tt.refuse {
@@ -154,13 +152,13 @@ func TestProbeHome(t *testing.T) {
 		if view != tt.want || (why != nil) != tt.why || (err != nil) != tt.err {
 			t.Errorf("%s: %v, %v, %v", tt.name, view, why, err)
 		}
-		if why != nil && (!errors.Is(why, no) || ViewIn(errors.Join(why)) != view) {
+		if why != nil && (!errors.Is(why, no) || ViewIn(tt.rung, errors.Join(why)) != view) {
 			t.Errorf("%s: %v does not explain %v", tt.name, why, view)
 		}
 	}
 	// What is mounted below cannot be seen through an overlay.
 	if _, why, err := ProbeHome(Place{Home: "/dev"}, Full, func(View) error { return nil }); err != nil ||
-		why == nil || why.View != Caches || !strings.Contains(why.Error(), "mounted at /dev/") {
+		why == nil || !strings.Contains(why.Error(), "mounted at /dev/") {
 		t.Errorf("a HOME with mounts is %v, %v", why, err)
 	}
 }
@@ -427,8 +425,8 @@ func TestCachesElsewhere(t *testing.T) {
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
-		if rung.PrivateHome() {
-			continue // All caches are there.
+		if !rung.Overlay() {
+			continue // HOME is apart, and has all caches.
 		}
 		g := newGround(t, outside(t))
 		p := g.on(rung)
@@ -485,7 +483,7 @@ func TestCachesInView(t *testing.T) {
 		g := newGround(t, outside(t))
 		dir := mustMkdir(t, g.Repo+"/.caches/go")
 		write(t, dir+"/warm", "warm")
-		for _, view := range []View{Whole, Caches, Closed} {
+		for _, view := range []View{Whole, Apart} {
 			p := g.place()
 			p.View, p.Pieces = view, []Piece{{At: g.Repo, From: g.Repo}}
 			p.Getenv = func(name string) string { return map[string]string{"GOCACHE": dir}[name] }
@@ -509,16 +507,15 @@ func TestWarmInHome(t *testing.T) {
 		if !rung.Overlay() {
 			continue
 		}
-		for i, view := range []View{Whole, Caches} {
-			for _, where := range places(t, i) {
+		for _, inCache := range []bool{false, true} {
+			for _, where := range places(t, 0) {
 				g := newGround(t, where(t))
-				if view == Caches {
+				if inCache {
 					g.State = mustMkdir(t, g.Home+"/.cache/state")
 					g.Private = mustMkdir(t, g.State+"/repo-1/trees/a1/box")
 				}
 				write(t, g.Home+"/.cache/old/gone", "old")
 				p := g.on(rung)
-				p.View = view
 				first := p
 				first.Private = mustMkdir(t, g.State+"/repo-1/warm/box")
 				sh(t, compose(t, rung, first), `echo filled >"$1/filled" && rm -r "$1/old" && mkdir "$1/old"`, g.Home+"/.cache")
@@ -526,13 +523,13 @@ func TestWarmInHome(t *testing.T) {
 				w := compose(t, rung, p)
 				out := sh(t, w, `cd "$1" && cat filled && ls old && cat warm && echo mine >filled && echo mine >warm`, g.Home+"/.cache")
 				if out != "filled\nwarm" {
-					t.Errorf("%v, view %v: %q", rung, view, out)
+					t.Errorf("%v, state in the cache %v: %q", rung, inCache, out)
 				}
 				if again := sh(t, w, `cat "$1/filled" && ls "$2"`, g.Home+"/.cache", g.State); again != "mine\nrepo-1\n" && again != "mine\n" {
-					t.Errorf("%v, view %v, again: %q", rung, view, again)
+					t.Errorf("%v, state in the cache %v, again: %q", rung, inCache, again)
 				}
 				if text, _ := os.ReadFile(g.Home + "/.cache/warm"); string(text) != "warm" {
-					t.Errorf("%v, view %v: the user's file holds %q", rung, view, text)
+					t.Errorf("%v, state in the cache %v: the user's file holds %q", rung, inCache, text)
 				}
 			}
 		}

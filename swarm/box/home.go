@@ -22,35 +22,17 @@ func OwnHome(home string) string {
 
 // home is the user's HOME at its own path, or a folder of the agent's own.
 func (c *composing) home() error {
-	dir := c.Home
-	if c.rung.PrivateHome() {
+	if c.View == Apart {
 		return c.privateHome()
 	}
+	dir := c.Home
 	if own := OwnHome(dir); own != "" {
 		return c.layer(own, homeName, true)
 	}
 	if c.placed(dir) {
 		return nil // It is a /tmp: that is private anyway.
 	}
-	if c.View == Whole {
-		return c.layer(dir, homeName, false)
-	}
-	// It may lie below what is hidden.
-	c.add(Piece{At: dir, From: dir})
-	names := caches()
-	if c.View == Closed {
-		names = needed()
-	}
-	for _, name := range names {
-		cache, ok := real(filepath.Join(dir, name))
-		if !ok || !isDir(cache) || !covers(dir, cache) {
-			continue // A link may lead to a disk of its own, which all share.
-		}
-		if err := c.layer(cache, "cache-"+strings.ReplaceAll(name, "/", "-"), c.View == Closed); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.layer(dir, homeName, false)
 }
 
 // privateHome is the agent's HOME at a path of its own, with links to the user's, which
@@ -65,17 +47,6 @@ func (c *composing) privateHome() error {
 	}
 	c.add(Piece{At: dir, From: dir, Write: true})
 	return nil
-}
-
-// needed are the folders of HOME that tools do not work without.
-func needed() []string { return []string{".cache", ".npm"} }
-
-// caches are the folders of HOME that tools fill, and find again.
-func caches() []string {
-	return append(needed(),
-		".cargo/registry", ".cargo/git", "go", ".gradle", ".m2", ".ivy2", ".sbt", ".yarn",
-		".local/share/pnpm", ".pnpm-store", ".bun", ".deno", ".nuget", ".dotnet", ".gem", ".bundle",
-		".composer", ".pub-cache", ".stack", ".cabal", ".conan2", ".node-gyp", ".hex", ".mix")
 }
 
 // CacheVariables are the variables by which tools are told to keep their caches
@@ -172,9 +143,9 @@ func (c *composing) given(dir string) bool {
 
 // Redirect returns variables, as KEY=VALUE, that lead tools from caches that the
 // walls do not let them write to, to the private folder ~/.cache or /tmp. Such a
-// cache does not exist yet. Where HOME is at a path of its own, so are all caches.
+// cache does not exist yet. It is for the view Whole: a HOME apart has all caches.
 func Redirect(w Walls, home string, getenv func(string) string) []string {
-	if !w.Rung.Overlay() || w.Open {
+	if !w.Rung.Namespaces() || w.Open {
 		return nil
 	}
 	to := "/tmp"
@@ -215,30 +186,21 @@ func writable(w Walls, dir string) bool {
 	return ok && !p.Empty && !p.Sealed && (p.Write || p.Scratch || p.Upper != "")
 }
 
-// ViewRefusal says that agents see HOME otherwise than Whole.
+// ViewRefusal says that HOME is [Apart].
 type ViewRefusal struct {
-	// View is what is used.
-	View View
-	// Err is what the failing step of the better ones said.
+	// Err is what the failing step of the view Whole said.
 	Err error
 }
 
-func (r *ViewRefusal) Error() string {
-	switch r.View {
-	case Caches:
-		return fmt.Sprintf("HOME is read-only but for the caches of tools: %v", r.Err)
-	default:
-		return fmt.Sprintf("HOME is read-only: %v", r.Err)
-	}
-}
+func (r *ViewRefusal) Error() string { return fmt.Sprintf("HOME is a folder of its own: %v", r.Err) }
 
 func (r *ViewRefusal) Unwrap() error { return r.Err }
 
-// ViewIn is the view of HOME that an answer of Probe was explained with.
-func ViewIn(why error) View {
+// ViewIn is the view of HOME on a rung, where an answer of Probe was explained with why.
+func ViewIn(rung Rung, why error) View {
 	var r *ViewRefusal
-	if errors.As(why, &r) {
-		return r.View
+	if rung == Landlock || rung.Namespaces() && !rung.Overlay() || errors.As(why, &r) {
+		return Apart
 	}
 	return Whole
 }
@@ -251,7 +213,7 @@ func ViewIn(why error) View {
 // Of the place only Home and State are looked at.
 func ProbeHome(p Place, rung Rung, try func(View) error) (view View, why *ViewRefusal, err error) {
 	if !rung.Overlay() {
-		return Closed, nil, try(Closed)
+		return Apart, nil, try(Apart)
 	}
 	refused := mountsBelow(p.Home, p.State)
 	if refused == nil {
@@ -259,13 +221,7 @@ func ProbeHome(p Place, rung Rung, try func(View) error) (view View, why *ViewRe
 			return Whole, nil, nil
 		}
 	}
-	if err := try(Closed); err != nil {
-		return Closed, nil, err
-	}
-	if err := try(Caches); err != nil {
-		return Closed, &ViewRefusal{View: Closed, Err: errors.Join(refused, err)}, nil
-	}
-	return Caches, &ViewRefusal{View: Caches, Err: refused}, nil
+	return Apart, &ViewRefusal{Err: refused}, try(Apart)
 }
 
 // mountsBelow says which file system is mounted below a folder: an overlay

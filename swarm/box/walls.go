@@ -94,15 +94,12 @@ type View int
 const (
 	// Whole is all of HOME, in which writes are private.
 	Whole View = iota
-	// Caches is all of HOME, read-only but for the folders of package managers
-	// and compilers, in which writes are private.
-	Caches
-	// Closed is all of HOME, read-only, with empty private folders instead of
-	// the few that no tool does without.
-	Closed
+	// Apart is a HOME of the agent's own at another path: HomeOf its private folder. The
+	// user's can be read.
+	Apart
 )
 
-func viewNames() []string { return []string{"whole", "caches", "closed"} }
+func viewNames() []string { return []string{"whole", "apart"} }
 
 // String returns the view's word.
 func (v View) String() string {

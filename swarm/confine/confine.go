@@ -106,7 +106,7 @@ func (r *Runner) walls(around Sandbox, q git.ConfineRequest) (json.RawMessage, e
 		Pieces: pieces, State: r.State, Home: r.Getenv("HOME"),
 		Private: q.Private, Sockets: control.Folders(r.Getenv), Getenv: r.Getenv,
 		Plain: plain, PlainFiles: privatehome.PlainFiles(plain), Secret: privatehome.GitIncludes(r.Getenv("HOME"), r.Getenv),
-		Hide: r.Hide, Write: r.Write, View: box.ViewIn(around.Why),
+		Hide: r.Hide, Write: r.Write, View: box.ViewIn(around.Rung, around.Why),
 		Programs: slices.Concat(filepath.SplitList(r.Getenv("PATH")), q.Programs),
 	})
 	if err != nil {

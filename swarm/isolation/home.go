@@ -42,7 +42,7 @@ func (e *Executor) ownHome(r engine.WallsRequest) (ownHome, error) {
 			own.ended = e.templates.watchSetup()
 		}
 		return own, nil
-	case e.Rung.PrivateHome():
+	case e.homeApart():
 		return e.privateHome(r)
 	default:
 		own, err := layeredHome(r)
@@ -112,8 +112,8 @@ func enterStage(step engine.Step, s privatehome.Stages) (first bool, err error) 
 	}
 }
 
-// privateHome is for sandboxes without overlays: HOME is a folder at a path of its own,
-// and so is TMPDIR where nothing can be mounted.
+// privateHome is for sandboxes that lay nothing over HOME: it is a folder at a path of its
+// own, and so is TMPDIR where nothing can be mounted.
 func (e *Executor) privateHome(r engine.WallsRequest) (own ownHome, err error) {
 	if own.private, err = e.Run.MakeScratch(r.Private); err != nil {
 		return own, err

@@ -33,7 +33,7 @@ func (t *templates) watchSetup() (ended func()) {
 // OpenHomes has the agents of a run that is driven share the caches of tools, and its
 // commands others. close removes both. checks tells whether there may be any.
 func (e *Executor) OpenHomes(c engine.Config, checks bool) (close func() error) {
-	if e.writesToHome() && !checks || !e.writesToHome() && !e.Rung.PrivateHome() {
+	if e.writesToHome() && !checks || !e.writesToHome() && !e.homeApart() {
 		return func() error { return nil }
 	}
 	private := engine.CachesOf(e.Run)
@@ -72,6 +72,11 @@ func (e *Executor) WatchHome() (err error) {
 
 // writesToHome reports whether agents write to the user's HOME.
 func (e *Executor) writesToHome() bool { return e.Rung == box.None || e.Settings.Off() }
+
+// homeApart reports whether the HOME of an agent is a folder at a path of its own.
+func (e *Executor) homeApart() bool {
+	return !e.writesToHome() && box.ViewIn(e.Rung, e.Why) == box.Apart
+}
 
 // homeTemplate is the common part of private HOMEs for a step. Outside of a run
 // that is driven, such as for the check of a merge, each has its own.

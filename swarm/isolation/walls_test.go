@@ -1,6 +1,7 @@
 package isolation
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,6 +99,25 @@ func TestClosed(t *testing.T) {
 	for _, want := range []string{root, common, lender, filepath.Join(dir, "config", "swarm")} {
 		if !slices.Contains(closed, want) {
 			t.Errorf("closed are %q, without %s", closed, want)
+		}
+	}
+}
+
+// TestHomeApart: agents have a HOME of their own where nothing can be laid over the
+// user's, as with a file system that is mounted in it.
+func TestHomeApart(t *testing.T) {
+	t.Parallel()
+	mounted := errors.Join(&box.ViewRefusal{Err: errors.New("another file system is mounted at /h/m")})
+	for _, tt := range []struct {
+		rung box.Rung
+		why  error
+		want bool
+	}{
+		{box.Full, nil, false}, {box.OldProc, errors.New("no new /proc"), false}, {box.Full, mounted, true},
+		{box.NoOverlay, nil, true}, {box.NoOverlayOldProc, nil, true}, {box.Landlock, nil, true}, {box.None, nil, false},
+	} {
+		if got := (&Executor{Found: Found{Rung: tt.rung, Why: tt.why}}).homeApart(); got != tt.want {
+			t.Errorf("%v, %v: %t, want %t", tt.rung, tt.why, got, tt.want)
 		}
 	}
 }

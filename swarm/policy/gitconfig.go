@@ -22,10 +22,10 @@ import (
 func (j *Judge) misled(law *runLaw, r engine.JudgeRequest) bool {
 	private := engine.BoxOf(j.Run.Attempt(r.Agent, r.Attempt))
 	homes := []string{box.HomeOf(private), box.HomeOf(filepath.Join(private, j.SetupLayers))}
-	if j.Rung.PrivateHome() {
+	if j.View == box.Apart {
 		homes = []string{box.HomeOf(j.Run.Scratch(private))}
 	}
-	seen := gitFiles{user: j.Getenv("HOME"), plain: privatehome.PlainGit(j.Getenv("HOME"), j.Getenv), copied: j.Rung.PrivateHome()}
+	seen := gitFiles{user: j.Getenv("HOME"), plain: privatehome.PlainGit(j.Getenv("HOME"), j.Getenv), copied: j.View == box.Apart}
 	for _, home := range homes {
 		if seen.changed(home, j.userGit()) {
 			return true

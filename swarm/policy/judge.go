@@ -28,7 +28,8 @@ type Request struct {
 	Trees  *worktree.Trees // required
 	Policy Policy
 	Rung   box.Rung
-	Open   bool // the sandbox is off
+	View   box.View // of HOME
+	Open   bool     // the sandbox is off
 	// Snapshots is set once a person lets agents destroy their own files, while
 	// the run goes on.
 	Snapshots *atomic.Bool // required

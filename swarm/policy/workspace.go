@@ -22,7 +22,7 @@ func (j *Judge) placeOf(law *runLaw, r engine.JudgeRequest) *risk.Place {
 	place.Facts = &workspaceFacts{
 		Facts: law.Place.Facts, judge: j, workspace: w, base: git.Hash(r.Base), from: law.Place.Root,
 	}
-	if j.Rung.PrivateHome() && !j.Open {
+	if j.View == box.Apart && !j.Open {
 		// HOME and TMPDIR are folders of the agent's own, elsewhere.
 		scratch := j.Run.Scratch(engine.BoxOf(j.Run.Attempt(r.Agent, r.Attempt)))
 		place.Home = box.HomeOf(scratch)

@@ -11,6 +11,7 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/ear"
@@ -26,7 +27,7 @@ import (
 // there are none.
 func (s *Session) judgeActions(ctx context.Context, self string) error {
 	j, err := policy.New(ctx, policy.Request{
-		Run: s.Run, Repo: s.Repo, Trees: s.Trees, Policy: s.Policy, Rung: s.Sandbox.Rung, Open: s.Sandbox.Settings.Off(), Snapshots: &s.Snapshots,
+		Run: s.Run, Repo: s.Repo, Trees: s.Trees, Policy: s.Policy, Rung: s.Sandbox.Rung, View: box.ViewIn(s.Sandbox.Rung, s.Sandbox.Why), Open: s.Sandbox.Settings.Off(), Snapshots: &s.Snapshots,
 		Getenv: s.Env.Getenv, UserRules: riskcmd.UserRules(s.Env), SetupLayers: isolation.SetupLayers, Now: s.Deps.Now,
 		Warn: func(about string, err error) { s.Deps.Warn(about + ": " + termtext.ErrorLine(err)) },
 	})
