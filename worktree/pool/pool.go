@@ -140,11 +140,15 @@ func poolShare(total, free, size int64) int64 {
 }
 
 // takeFrom renames an entry to dir. It reports false where another process
-// was faster.
+// was faster. An entry of an image's layer, whose folders an overlay does not
+// rename, is removed.
 func (e poolEntry) takeFrom(dir string) (bool, error) {
 	err := os.Rename(e.dir, dir)
-	if disk.Missing(err) {
+	switch {
+	case disk.Missing(err):
 		return false, nil
+	case errors.Is(err, unix.EXDEV):
+		return false, disk.RemoveAll(e.dir)
 	}
 	return err == nil, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -86,14 +87,21 @@ func SandboxLine(p *cmdline.Place, wanted isolation.Settings, got isolation.Foun
 
 // AdviceLine explains in a line why there is no better sandbox.
 func AdviceLine(p *cmdline.Place, rung box.Rung, why error) string {
-	if rung.Namespaces() {
-		proc := userns.Read(p.Env.Getenv).ExplainProc()
-		if !rung.FreshProc() && proc.Reason != "" && p.Env.Getenv("SWARM_RUN") == "" {
-			return proc.String()
-		}
-		return termtext.ErrorLine(why)
+	if !rung.Namespaces() {
+		return advice(p, why).String()
 	}
-	return advice(p, why).String()
+	var all []string
+	if proc := userns.Read(p.Env.Getenv).ExplainProc(); !rung.FreshProc() && proc.Reason != "" && p.Env.Getenv("SWARM_RUN") == "" {
+		all = append(all, proc.String())
+	}
+	// The kernel's words for a file system that overlays cannot write to.
+	if !rung.Overlay() && strings.Contains(why.Error(), "not supported as upperdir") {
+		all = append(all, "the file system of the state folder takes no overlays: set SWARM_STATE_DIR to a folder on a volume")
+	}
+	if len(all) > 0 {
+		return strings.Join(all, "; ")
+	}
+	return termtext.ErrorLine(why)
 }
 
 // advice explains why there are no namespaces.
