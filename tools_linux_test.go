@@ -228,7 +228,11 @@ func (y *yard) runTools(mode sandboxMode) {
 			ofAgents = quick
 		}
 	}
-	swarm := append(slices.Clone(mode.behind), "swarm", "run", "--json", "-j", "4", "--pass-env", "PIP_CONFIG_FILE")
+	jobs := "4"
+	if mode.name == modeNone {
+		jobs = "1" // they share a HOME, and tools write their configuration anew
+	}
+	swarm := append(slices.Clone(mode.behind), "swarm", "run", "--json", "-j", jobs, "--pass-env", "PIP_CONFIG_FILE")
 	for _, step := range []struct {
 		name  string
 		tools []tool

@@ -1,10 +1,9 @@
 package nonamespaces
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -28,23 +27,26 @@ func onOverlay(dir string, argv []string) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	cmd := exec.Command(self, os.Args[1:]...)
-	cmd.Args[0] = os.Args[0] // a program of several names
-	cmd.Env = append(os.Environ(), inside+"=1")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	// The parent waits, and its thread with it.
+	runtime.LockOSThread()
+	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
-		cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+		attr.Cloneflags |= unix.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
 	}
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return exit.ExitCode(), nil
+	p, err := os.StartProcess(self, os.Args, &os.ProcAttr{
+		Env: append(os.Environ(), inside+"=1"), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: attr,
+	})
+	if err != nil {
+		return 0, err
 	}
-	return 0, err
+	state, err := p.Wait()
+	if err != nil {
+		return 0, err
+	}
+	return state.ExitCode(), nil
 }
 
 // mountOverlay becomes the command, without the capability to mount more.
