@@ -34,7 +34,9 @@ func onOverlay(dir string, argv []string) (code int, err error) {
 		attr.Cloneflags |= unix.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+		// An overlay writes to its work folder, whose mode is 0, with the rights of who
+		// mounted it.
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE}
 	}
 	p, err := os.StartProcess(self, os.Args, &os.ProcAttr{
 		Env: append(os.Environ(), inside+"=1"), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: attr,
@@ -49,7 +51,7 @@ func onOverlay(dir string, argv []string) (code int, err error) {
 	return state.ExitCode(), nil
 }
 
-// mountOverlay becomes the command, without the capability to mount more.
+// mountOverlay becomes the command, without the capabilities to mount more.
 func mountOverlay(dir string, argv []string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make the mounts private: %w", err)
@@ -59,7 +61,7 @@ func mountOverlay(dir string, argv []string) error {
 		return fmt.Errorf("mount an overlay at %s: %w", dir, err)
 	}
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return fmt.Errorf("give the capability up: %w", err)
+		return fmt.Errorf("give the capabilities up: %w", err)
 	}
 	if err := os.Unsetenv(inside); err != nil {
 		return err
