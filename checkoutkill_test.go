@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"agentswarm/internal/testing/campaign"
+	"agentswarm/swarm/event"
 )
 
 // checkoutSteps are steps of merge, apply and undo at which they are killed: one
@@ -83,6 +84,36 @@ func TestKilledSettling(t *testing.T) {
 		y.failf("the checkout is\n%s\nwant\n%s", got, old)
 	}
 	y.ends(0, "merge")
+}
+
+// TestKilledForgetting kills a merge and an undo on either side of the record of their
+// end. The next landing of the run removes the record of the transaction. A reason stands
+// only where the landing did not happen.
+func TestKilledForgetting(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	y.ends(0, "run", "--", "sh", "-c", "echo more >> pkg/p0/f.txt")
+	next := map[string]string{"merge": "undo", "undo": "merge"}
+	for _, step := range []string{"before landed", "after landed"} {
+		for _, verb := range []string{"merge", "undo"} {
+			happened := y.path("happened")
+			if s := y.swarm([]string{faultVar + "=kill:" + step + ":" + happened}, verb); s.code != 128+int(syscall.SIGKILL) {
+				y.failf("%s ended with %d: %s", verb, s.code, s.stderr)
+			}
+			y.must(os.Remove(happened))
+			y.ends(0, next[verb])
+			y.ends(0, verb)
+		}
+		y.ends(0, "undo")
+	}
+	if left, _ := filepath.Glob(filepath.Join(y.state, "repo-*", "checkouts", "tx-*")); len(left) > 0 {
+		y.failf("left are %q, want no record of a landing that is journaled", left)
+	}
+	for _, r := range y.records() {
+		if e, ok := r.Event.(*event.Landed); ok && e.OK == (e.Reason != "") {
+			y.failf("landing %d has happened: %t, with the reason %q", e.ID, e.OK, e.Reason)
+		}
+	}
 }
 
 // landings is a yard where a landing is made and taken back.

@@ -15,6 +15,10 @@ import (
 func mayCompareTimes() map[string]string {
 	return map[string]string{
 		"swarm/engine/keeper_test.go TestRecoveryAwaitsTheKeeper": "the test passes if more time went by",
+		"swarm/agent/pi/realerrors_test.go TestRealRecovers":      "the test passes if more time went by",
+		"swarm/engine/recover_test.go TestRecoverTimes":           "the clock of the recovery is an hour ahead",
+		"swarm/limit/window_test.go TestWide":                     "the clock is simulated",
+		"swarm/resettime/resettime_test.go FuzzParse":             "both times are given",
 	}
 }
 
@@ -43,7 +47,7 @@ func TestNoTestBoundsTime(t *testing.T) {
 			}
 			name := filepath.ToSlash(path) + " " + fn.Name.Name
 			if allowed[name] == "" {
-				t.Errorf("%s compares time.Since: use synctest, wait for an event, or move the bound to a campaign", name)
+				t.Errorf("%s compares a time that passed: use synctest, wait for an event, or move the bound to a campaign", name)
 			}
 			delete(allowed, name)
 		}
@@ -57,7 +61,7 @@ func TestNoTestBoundsTime(t *testing.T) {
 	}
 }
 
-// comparesTime reports whether a function compares time.Since with something, or a
+// comparesTime reports whether a function compares a span of time with something, or a
 // variable that has its value, outside of synctest, campaigns and benchmarks.
 func comparesTime(fn *ast.FuncDecl) bool {
 	if strings.HasPrefix(fn.Name.Name, "Benchmark") {
@@ -70,7 +74,7 @@ func comparesTime(fn *ast.FuncDecl) bool {
 			case *ast.Ident:
 				found = found || times[n.Name]
 			case *ast.CallExpr:
-				found = found || calls(n, "time", "Since")
+				found = found || isSpan(n)
 			}
 			return !found
 		})
@@ -85,7 +89,7 @@ func comparesTime(fn *ast.FuncDecl) bool {
 		case *ast.AssignStmt:
 			for i, right := range n.Rhs {
 				left, ok := n.Lhs[i].(*ast.Ident)
-				if call, is := right.(*ast.CallExpr); ok && is && calls(call, "time", "Since") {
+				if call, is := right.(*ast.CallExpr); ok && is && isSpan(call) {
 					times[left.Name] = true
 				}
 			}
@@ -98,6 +102,35 @@ func comparesTime(fn *ast.FuncDecl) bool {
 		return true
 	})
 	return compares && !exempt
+}
+
+// isSpan reports whether a call returns the time between two moments: time.Since,
+// time.Until, or the method Sub of a time.
+func isSpan(n *ast.CallExpr) bool {
+	s, ok := n.Fun.(*ast.SelectorExpr)
+	return ok && s.Sel.Name == "Sub" && len(n.Args) == 1 || calls(n, "time", "Since") || calls(n, "time", "Until")
+}
+
+// TestSpansAreSeen: each way to compare a span of time is seen.
+func TestSpansAreSeen(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"if time.Since(a) < d {}":                            true,
+		"left := time.Until(a); _ = left>d":                  true,
+		"is(t, b.Sub(a) < d, true)":                          true,
+		"took := b.At.Sub(a); _ = took != d":                 true,
+		"_ = b.Sub(a).String()":                              false,
+		"_ = a.Sub(b, c) < d":                                false,
+		"synctest.Test(t, func() { _ = time.Since(a) < d })": false,
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() { "+text+" }", parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := comparesTime(f.Decls[0].(*ast.FuncDecl)); got != want {
+			t.Errorf("comparesTime(%s) = %t", text, got)
+		}
+	}
 }
 
 // calls reports whether a call is that of a function of a package.

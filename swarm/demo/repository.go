@@ -29,6 +29,9 @@ func (r repository) create(ctx context.Context) error {
 		"GIT_AUTHOR_NAME=swarm demo", "GIT_AUTHOR_EMAIL=demo@localhost",
 		"GIT_COMMITTER_NAME=swarm demo", "GIT_COMMITTER_EMAIL=demo@localhost",
 	}
+	if err := r.git.FindHooks(ctx, r.dir); err != nil {
+		return err
+	}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"},
 		{"add", "--all", "--force"}, // the user's own excludes do not count here

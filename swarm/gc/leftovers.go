@@ -141,7 +141,10 @@ const probeAge = time.Hour
 // transactions removes the records of changes of checkouts that have ended and
 // whose run is gone: no journal will ever hold their outcome.
 func (c *collector) transactions(context.Context) error {
-	ended, err := checkouts.Ended(c.State.Checkouts())
+	ended, unreadable, err := checkouts.Ended(c.State.Checkouts())
+	for _, bad := range unreadable {
+		c.kept(bad.Dir, bad.Err.Error()+"; "+bad.Hint())
+	}
 	if err != nil || len(ended) == 0 {
 		return err
 	}

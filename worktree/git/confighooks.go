@@ -49,6 +49,31 @@ func (g *Git) findHooks(ctx context.Context, r *Repo) error {
 	if err != nil {
 		return fmt.Errorf("look for hooks: %w", err)
 	}
+	g.noteHooks(settings)
+	return nil
+}
+
+// FindHooks is for a folder that is to become a repository: it notes the hooks that the
+// configuration of the user and of the system names. [Git.Discover] does so itself.
+func (g *Git) FindHooks(ctx context.Context, dir string) error {
+	have, err := g.Version(ctx)
+	if err != nil || older(have, configHooks) {
+		return err
+	}
+	return g.findHooksAt(ctx, dir)
+}
+
+func (g *Git) findHooksAt(ctx context.Context, dir string) error {
+	settings, err := g.SettingsAt(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("look for hooks: %w", err)
+	}
+	g.noteHooks(settings)
+	return nil
+}
+
+// noteHooks notes the hooks that settings name.
+func (g *Git) noteHooks(settings []Setting) {
 	g.hooksMu.Lock()
 	defer g.hooksMu.Unlock()
 	g.hooksRun = true
@@ -57,5 +82,4 @@ func (g *Git) findHooks(ctx context.Context, r *Repo) error {
 			g.hooks = append(g.hooks, s.Of)
 		}
 	}
-	return nil
 }

@@ -41,3 +41,27 @@ func TestDiscoverFindsHooks(t *testing.T) {
 		t.Errorf("git %s: the hook is switched off: %t; the options are %s", version, off, args)
 	}
 }
+
+// TestFindHooksBeforeARepository: a hook of the user's own configuration is off for the
+// gits that make a repository.
+func TestFindHooksBeforeARepository(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.git("config", "--global", "hook.mine.command", "true")
+	made := New(g.environ())
+	dir := t.TempDir()
+	if args := strings.Join(made.arguments(Cmd{}), " "); strings.Contains(args, "hook.") {
+		t.Fatalf("nothing was looked up, and the options are %s", args)
+	}
+	g.ok(made.findHooksAt(t.Context(), dir))
+	if args := strings.Join(made.arguments(Cmd{}), " "); !strings.Contains(args, "hook.mine.enabled") {
+		t.Errorf("the hook is not switched off: the options are %s", args)
+	}
+	version, err := made.Version(t.Context())
+	g.ok(err)
+	made = New(g.environ())
+	g.ok(made.FindHooks(t.Context(), dir))
+	if off := strings.Contains(strings.Join(made.arguments(Cmd{}), " "), "hook.mine.enabled"); off == older(version, configHooks) {
+		t.Errorf("git %s: the hook is switched off: %t", version, off)
+	}
+}

@@ -107,7 +107,7 @@ func (p *Place) recoverCheckouts(ctx context.Context) {
 		}
 	}
 	if err != nil {
-		fmt.Fprintln(p.Env.Stderr, Program+": "+termtext.Line(err.Error()))
+		PrintError(p.Env, err)
 	}
 }
 

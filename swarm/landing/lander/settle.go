@@ -42,10 +42,13 @@ func (ld *Lander) journalEnd(end *event.Landed, err error) error {
 // shows them then.
 func (ld *Lander) Settle(ctx context.Context, v *store.View) error {
 	for _, l := range v.Landings {
-		if l.Outcome != nil {
-			continue
+		var err error
+		if l.Outcome == nil {
+			err = ld.settleOne(ctx, v, l)
+		} else {
+			err = ld.forget(l.ID)
 		}
-		if err := ld.settleOne(ctx, v, l); err != nil {
+		if err != nil {
 			return fmt.Errorf("settle landing %d of run %s: %w", l.ID, ld.Run.ID, err)
 		}
 	}
@@ -62,7 +65,10 @@ func (ld *Lander) settleOne(ctx context.Context, v *store.View, l *store.Landing
 	if err != nil {
 		return err
 	}
-	end := &event.Landed{ID: l.ID, OK: settled.Happened, Reason: "swarm ended while it landed"}
+	end := &event.Landed{ID: l.ID, OK: settled.Happened}
+	if !end.OK {
+		end.Reason = "swarm ended while it landed"
+	}
 	if l.Verb == landing.VerbApply && end.OK {
 		end.Files = sumsOf(settled.Files)
 	}
@@ -83,6 +89,18 @@ func (ld *Lander) settleOne(ctx context.Context, v *store.View, l *store.Landing
 		part.Undone = true
 	}
 	return checkouts.Forget(record.Records, record.ID)
+}
+
+// forget removes the record of a landing whose outcome is journaled: the process may
+// have died between the two. A record that is open or cannot be read stays.
+func (ld *Lander) forget(landing int) error {
+	record := ld.record(landing)
+	ended, err := checkouts.Lookup(record.Records, record.ID)
+	var bad *checkouts.RecordError
+	if errors.As(err, &bad) || err == nil && ended == nil {
+		return nil
+	}
+	return errors.Join(err, checkouts.Forget(record.Records, record.ID))
 }
 
 // sumsOf are applied files as the journal keeps them.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -93,6 +95,26 @@ func (e *LockedError) Error() string {
 // Hint tells the user how to go on.
 func (e *LockedError) Hint() string {
 	return "wait until it has ended; if none is running, remove that file"
+}
+
+// RecordError says that the record of a transaction cannot be read.
+type RecordError struct {
+	Dir string // the folder of the record
+	Err error  // required
+}
+
+func (e *RecordError) Error() string {
+	return fmt.Sprintf("read %s: %v", filepath.Join(e.Dir, recordFile), e.Err)
+}
+
+func (e *RecordError) Unwrap() error { return e.Err }
+
+// Hint tells the user how to go on.
+func (e *RecordError) Hint() string {
+	id := idOf(e.Dir)
+	run, _, _ := strings.Cut(id, ".")
+	return fmt.Sprintf("that file says which files of a checkout a merge, apply or undo of run %s was changing; "+
+		"look at `git status` there and at old files in %s, then move %s away", run, stageName(id), e.Dir)
 }
 
 // writing gives an error of the operating system its path.

@@ -98,6 +98,10 @@ func (s *side) own(id, kind string) string {
 	return filepath.Join(s.GitDir, "swarm-"+id+"."+kind)
 }
 
+// ownFiles are the kinds of files of ours in a git dir, beside the lock. A git that
+// writes the next index locks it; if it is killed the lock stays.
+func ownFiles() []string { return []string{"index", "index.lock", "stat"} }
+
 func (s *side) indexLock() string { return filepath.Join(s.GitDir, "index.lock") }
 
 // lockIndex keeps other gits from writing the index. The lock is a link to a

@@ -294,3 +294,95 @@ exec "$real" "$@"
 		})
 	}
 }
+
+// TestWrittenWhileAsideAndLeft: a program wrote to an old file while it was moved, the
+// process was killed, and the user went to another branch. There another file stands at
+// the path, or its folder is gone.
+func TestWrittenWhileAsideAndLeft(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		does func(*ground)
+		kept string
+	}{
+		"another file":    {func(*ground) {}, "d4/f4.swarm-k3x9q2.1"},
+		"no folder":       {func(g *ground) { g.must(os.RemoveAll(filepath.Join(g.root, "d4"))) }, "d4-f4.swarm-k3x9q2.1"},
+		"a file above it": {func(g *ground) { g.write(map[string]string{"d4": "a file\n"}) }, "d4-f4.swarm-k3x9q2.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t, 20)
+			g.killed("branch", "install the index")
+			rec, err := load(folderOf(g.records, "k3x9q2.1"))
+			g.must(err)
+			n := slices.IndexFunc(rec.Sides[0].Paths, func(p *pathing) bool { return p.Path == "d4/f4" })
+			g.must(os.WriteFile(rec.Sides[0].at(rec.Sides[0].Paths[n].Aside), []byte("old 4\nlate\n"), 0o644))
+			g.must(os.Remove(filepath.Join(g.root, ".git", "index.lock")))
+			g.git("checkout", "-q", "-f", "-b", "other", string(g.old))
+			tt.does(g)
+			ended := g.recover()
+			if len(ended) != 1 || !ended[0].Happened || len(ended[0].Kept) != 1 || !slices.Contains(ended[0].Kept[0].Paths, tt.kept) {
+				t.Errorf("ended %+v, want it completed without the checkout, and %s named", ended, tt.kept)
+			}
+			if got := g.read(tt.kept); got != "old 4\nlate\n" {
+				t.Errorf("%s is %q, want the text that was written late", tt.kept, got)
+			}
+			if left := g.leftovers(); len(left) > 0 {
+				t.Errorf("left %q", left)
+			}
+		})
+	}
+}
+
+// TestKilledGitLeftALock: a git that wrote the next index was killed and left its lock.
+// It is removed, and does not keep the next index from being made anew.
+func TestKilledGitLeftALock(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"the index as it was": "", "the index changed": "M  mine/staged"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t, 20)
+			g.killed("branch", "install the index")
+			if want != "" {
+				g.must(os.Remove(filepath.Join(g.root, ".git", "index.lock")))
+				g.write(map[string]string{"mine/staged": "staged\n"})
+				g.git("add", "mine/staged")
+			}
+			g.must(os.WriteFile(filepath.Join(g.root, ".git", "swarm-k3x9q2.1.index.lock"), nil, 0o600))
+			if ended := g.recover(); len(ended) != 1 || !ended[0].Happened || len(ended[0].Kept) != 0 {
+				t.Errorf("ended %+v, want it completed with the index", ended)
+			}
+			if left := g.leftovers(); len(left) > 0 {
+				t.Errorf("left %q", left)
+			}
+			if got := g.git("status", "--porcelain"); got != want {
+				t.Errorf("status is %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestUnreadableRecord: a record that cannot be read stops the next transaction with
+// advice. It hides no other.
+func TestUnreadableRecord(t *testing.T) {
+	t.Parallel()
+	g := newGround(t, 20)
+	g.must(g.transact(t.Context(), move{index: true}))
+	for id, text := range map[string]string{"aaaaa2.1": "{", "zzzzz2.1": `{"id":"zzzzz2.1","phase":"new"}`} {
+		g.must(os.Mkdir(folderOf(g.records, id), 0o700),
+			os.WriteFile(filepath.Join(folderOf(g.records, id), recordFile), []byte(text), 0o600))
+	}
+	ids, unreadable, err := Ended(g.records)
+	if err != nil || !slices.Equal(ids, []string{"k3x9q2.1"}) || len(unreadable) != 2 {
+		t.Errorf("Ended() = %q, %v, %v; want the one that ended, and two that cannot be read", ids, unreadable, err)
+	}
+	err = g.transact(t.Context(), move{index: true})
+	var bad *RecordError
+	if !errors.As(err, &bad) || bad.Dir != folderOf(g.records, "aaaaa2.1") {
+		t.Fatalf("got %v, want a RecordError", err)
+	}
+	for _, word := range []string{"run aaaaa2 ", "`git status`", ".swarm-aaaaa2.1", "move " + bad.Dir + " away"} {
+		if !strings.Contains(bad.Hint(), word) {
+			t.Errorf("the hint is %q, want %q in it", bad.Hint(), word)
+		}
+	}
+}

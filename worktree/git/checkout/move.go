@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -93,13 +94,8 @@ func (m *mover) tidy() error {
 		if err := m.step("remove the staging folder"); err != nil {
 			return err
 		}
-		kept, err := s.keepAsides(m.ID)
-		if len(kept) > 0 {
-			m.keep(s, kept)
-			err = errors.Join(err, m.rec.save(m.dir))
-		}
-		errs = append(errs, err)
-		if err != nil {
+		if err := m.saveAsides(s); err != nil {
+			errs = append(errs, err)
 			continue
 		}
 		if m.rec.Phase == done {
@@ -227,6 +223,16 @@ func (m *mover) replace(s *side, p *pathing) error {
 	return err
 }
 
+// saveAsides is keepAsides, and notes the saved files in the record.
+func (m *mover) saveAsides(s *side) error {
+	kept, err := s.keepAsides(m.ID)
+	if len(kept) == 0 {
+		return err
+	}
+	m.keep(s, kept)
+	return errors.Join(err, m.rec.save(m.dir))
+}
+
 // keepAsides saves old files that somebody wrote to while they were moved, beside
 // the new ones.
 func (s *side) keepAsides(id string) (kept []string, err error) {
@@ -235,7 +241,7 @@ func (s *side) keepAsides(id string) (kept []string, err error) {
 		if at == Absent || at == p.Old {
 			continue
 		}
-		to := string(p.Path) + stageName(id)
+		to := s.asideName(p.Path) + stageName(id)
 		if ierr == nil {
 			ierr = moveNew(s.at(p.Aside), s.at(name(to)))
 		}
@@ -246,6 +252,23 @@ func (s *side) keepAsides(id string) (kept []string, err error) {
 		kept = append(kept, to)
 	}
 	return kept, err
+}
+
+// asideName is the path that an old file is saved beside. Where folders above it
+// are gone, their names become a part of the file's.
+func (s *side) asideName(n name) string {
+	dir := path.Dir(string(n))
+	for dir != "." {
+		if info, err := os.Lstat(s.at(name(dir))); err == nil && info.IsDir() {
+			break
+		}
+		dir = path.Dir(dir)
+	}
+	if dir == path.Dir(string(n)) {
+		return string(n)
+	}
+	rest := strings.TrimPrefix(string(n), dir+"/")
+	return path.Join(dir, strings.ReplaceAll(rest, "/", "-"))
 }
 
 // removeEmptied removes the folders that the transaction left empty.

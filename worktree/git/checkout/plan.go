@@ -196,7 +196,10 @@ func (s *side) clear(id string) error {
 		err = errors.Join(err, removeAll(filepath.Join(s.Dir, string(mount), stageName(id))))
 	}
 	if s.Index {
-		err = errors.Join(err, removeFile(s.own(id, "index")), removeFile(s.own(id, "stat")), s.unlockIndex(id))
+		for _, kind := range ownFiles() {
+			err = errors.Join(err, removeFile(s.own(id, kind)))
+		}
+		err = errors.Join(err, s.unlockIndex(id))
 	}
 	return err
 }

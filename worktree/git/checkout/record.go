@@ -148,18 +148,21 @@ func load(dir string) (*record, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the record of a transaction: %w", err)
+		return nil, &RecordError{Dir: dir, Err: err}
 	}
 	r := new(record)
 	if err := json.Unmarshal(text, r); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, recordFile), err)
+		return nil, &RecordError{Dir: dir, Err: err}
 	}
 	switch r.Phase {
 	case staging, moving, done, undone:
 		return r, nil
 	}
-	return nil, fmt.Errorf("read %s: unknown phase %q", filepath.Join(dir, recordFile), r.Phase)
+	return nil, &RecordError{Dir: dir, Err: fmt.Errorf("unknown phase %q", r.Phase)}
 }
+
+// idOf is the ID of the transaction that a folder holds the record of.
+func idOf(dir string) string { return strings.TrimPrefix(filepath.Base(dir), "tx-") }
 
 // all lists the folders of records.
 func all(records string) ([]string, error) {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"agentswarm/worktree/git"
 )
@@ -68,23 +67,26 @@ func Lookup(records, id string) (*Outcome, error) {
 	return rec.outcome(true), nil
 }
 
-// Ended lists the transactions that have ended and were not forgotten, by ID.
-func Ended(records string) ([]string, error) {
+// Ended lists the transactions that have ended and were not forgotten, by ID. It
+// passes over records that cannot be read, and returns them.
+func Ended(records string) (ids []string, unreadable []*RecordError, err error) {
 	dirs, err := all(records)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var ids []string
 	for _, dir := range dirs {
 		rec, err := load(dir)
-		if err != nil {
-			return nil, err
-		}
-		if rec != nil && (rec.Phase == done || rec.Phase == undone) {
+		var bad *RecordError
+		switch {
+		case errors.As(err, &bad):
+			unreadable = append(unreadable, bad)
+		case err != nil:
+			return nil, nil, err
+		case rec != nil && (rec.Phase == done || rec.Phase == undone):
 			ids = append(ids, rec.ID)
 		}
 	}
-	return ids, nil
+	return ids, unreadable, nil
 }
 
 func (r *record) outcome(begun bool) *Outcome {
@@ -110,8 +112,7 @@ func recoverAll(ctx context.Context, r RecoverRequest, l *locks) (ended []Outcom
 	for _, dir := range dirs {
 		o, rerr := recoverOne(ctx, r, l, dir)
 		if rerr != nil {
-			id := strings.TrimPrefix(filepath.Base(dir), "tx-")
-			err = errors.Join(err, fmt.Errorf("end transaction %s, which was cut off: %w", id, rerr))
+			err = errors.Join(err, fmt.Errorf("end transaction %s, which was cut off: %w", idOf(dir), rerr))
 		}
 		if o != nil {
 			ended = append(ended, *o)
@@ -163,7 +164,10 @@ func (m *mover) tidyLeft() error {
 }
 
 func (s *side) untidy(id string) bool {
-	paths := []string{s.own(id, "index"), s.own(id, "stat"), s.own(id, "lock")}
+	paths := []string{s.own(id, "lock")}
+	for _, kind := range ownFiles() {
+		paths = append(paths, s.own(id, kind))
+	}
 	for _, mount := range append([]name{"."}, s.Mounts...) {
 		paths = append(paths, filepath.Join(s.Dir, string(mount), stageName(id)))
 	}
@@ -250,6 +254,9 @@ func (m *mover) away(ctx context.Context) ([]*side, error) {
 // leave puts the files of a checkout back that the transaction goes on without.
 func (m *mover) leave(s *side) error {
 	if err := m.putBack(s); err != nil {
+		return err
+	}
+	if err := m.saveAsides(s); err != nil {
 		return err
 	}
 	m.rec.Sides = slices.DeleteFunc(m.rec.Sides, func(other *side) bool { return other == s })
