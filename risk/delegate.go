@@ -50,11 +50,11 @@ func delegate(inv *shell.Invocation) *shell.Invocation {
 			return nil
 		}
 		program, args = "cargo", args[1:]
-	case "corepack":
-		if len(args) == 0 || !slices.Contains([]string{"npm", "pnpm", "yarn"}, args[0].Value) {
+	case "yarn": // of a workspace, behind its name
+		if len(args) < 3 || args[0].Value != "workspace" || !args[2].Known || strings.HasPrefix(args[1].Value, "-") {
 			return nil
 		}
-		program, args = args[0].Value, args[1:]
+		program, args = "yarn", args[2:]
 	case "php":
 		at := slices.IndexFunc(args, func(w argv.Word) bool { return !strings.HasPrefix(w.Value, "-") })
 		if at < 0 || !slices.Contains([]string{"composer", "composer.phar"}, path.Base(args[at].Value)) {

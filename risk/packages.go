@@ -68,7 +68,7 @@ func (c *call) packageFolders(manager string) []string {
 // managerOf is the name of the lock files that a program keeps.
 func managerOf(program string) string {
 	switch program {
-	case "npm", "pnpm", "yarn", "bun", "deno", "jsr":
+	case "npm", "pnpm", "yarn", "bun", "deno", "jsr", "corepack":
 		return "npm"
 	case "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "pipx", "rye":
 		return "pip"
@@ -120,6 +120,14 @@ func (c *call) packages(manager string) (all []wanted, unread bool) {
 			name = "toolchain"
 		}
 		all = append(all, wanted{name: name, version: strings.TrimPrefix(w.Value, "go"), unread: !w.Known})
+	}
+	for _, w := range c.line.Values("-replace") { // of "go mod edit": MODULE[@VERSION]=MODULE[@VERSION]
+		was, now, _ := strings.Cut(w.Value, "=")
+		was, _, _ = strings.Cut(was, "@")
+		if one, ok := packageOf(argv.Word{Value: now, Known: w.Known}, manager); ok && one.name == was {
+			one.unread = !w.Known
+			all = append(all, one)
+		}
 	}
 	if manager == "composer" { // "composer require monolog/monolog 1.0"
 		for i, w := range c.line.Operands[min(1, len(c.line.Operands)):] {

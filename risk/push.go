@@ -85,6 +85,38 @@ func fetchesInto(c *call) bool {
 	})
 }
 
+// fetchForces reports whether a fetch puts a branch that is there elsewhere by force,
+// or may.
+func fetchForces(c *call) bool {
+	operands := c.line.Operands
+	if c.line.Has("--multiple", "--all") || len(operands) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(operands[1:], func(w argv.Word) bool {
+		from, to, ok := strings.Cut(w.Value, ":")
+		if !ok && !w.Known {
+			_, to, ok = strings.Cut(w.Rest, ":")
+		}
+		if !ok || !c.line.Has("--force") && !strings.HasPrefix(from, "+") {
+			return false
+		}
+		branch, is := strings.CutPrefix(to, "refs/heads/")
+		if !is && strings.HasPrefix(to, "refs/") || to == "" && w.Known {
+			return false
+		}
+		there, known := c.place.isRef(branch)
+		return there || !known || !w.Known || strings.Contains(branch, "*")
+	})
+}
+
+// pushesImage reports whether ko pushes what it builds: unless it keeps it here.
+func pushesImage(c *call) bool {
+	return !slices.ContainsFunc(c.line.Options, func(o argv.Option) bool {
+		return o.Name == "--local" && !o.Negated && (!o.Valued || !isOff(o.Value)) ||
+			o.Name == "--push" && o.Valued && o.Value.Known && isOff(o.Value)
+	})
+}
+
 // pushesLocal says that a push leads into the repository that work trees
 // share.
 func pushesLocal(c *call) bool {

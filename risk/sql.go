@@ -209,6 +209,25 @@ func runsDestructiveSQL(c *call) bool {
 	})
 }
 
+// endsSQLSessions reports whether a client ends the queries or the connections of
+// others.
+func endsSQLSessions(c *call) bool {
+	texts, _ := c.sqlTexts()
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return slices.ContainsFunc(statements(text), func(words []string) bool {
+			words, runs := explained(words)
+			if !runs || slices.Contains([]string{"ALTER", "COMMENT", "CREATE", "DROP", "GRANT", "REVOKE"}, words[0]) {
+				return false
+			}
+			at := slices.IndexFunc(words, func(w string) bool {
+				name := w[strings.LastIndexByte(w, '.')+1:] // without its schema
+				return name == "PG_TERMINATE_BACKEND" || name == "PG_CANCEL_BACKEND"
+			})
+			return at >= 0 && at+1 < len(words) && words[at+1] == "("
+		})
+	})
+}
+
 // runsUnknownSQL says that it is not known what a client is given.
 func runsUnknownSQL(c *call) bool {
 	_, unknown := c.sqlTexts()

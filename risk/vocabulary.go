@@ -72,6 +72,9 @@ func lineTests() map[string]func(*call) bool {
 		"other_worktree": reachesOther,
 		"refs_given":     func(c *call) bool { return len(c.line.Operands) > 1 },
 		"fetches_into":   fetchesInto,
+		"fetch_forces":   fetchForces,
+		"pushes_image":   pushesImage,
+		"sql_ends":       endsSQLSessions,
 		"push_local":     pushesLocal,
 		"forced_setting": isForcedBySetting,
 

@@ -75,11 +75,17 @@ func packageJSON(text []byte) pins {
 		Dev          map[string]string `json:"devDependencies"`
 		Optional     map[string]string `json:"optionalDependencies"`
 		Peer         map[string]string `json:"peerDependencies"`
+		Manager      string            `json:"packageManager"`
 	}
 	if json.Unmarshal(text, &file) != nil {
 		return nil
 	}
-	return floors(file.Dependencies, file.Dev, file.Optional, file.Peer)
+	all := floors(file.Dependencies, file.Dev, file.Optional, file.Peer)
+	if name, version, ok := strings.Cut(file.Manager, "@"); ok { // "yarn@4.1.0+sha224.…"
+		version, _, _ = strings.Cut(version, "+")
+		all.add(name, version)
+	}
+	return all
 }
 
 // composerJSON reads the requirements of composer.json.

@@ -38,6 +38,7 @@ func TestManifests(t *testing.T) {
 		{"pip", "requirements.txt", "Django>=4.2 # why\n-r other.txt\nrequests[socks]~=2.31 --hash=x\nplain\n", "django=4.2 requests=2.31 plain="},
 		{"rye", "requirements.in", "flask>3\n", "flask=3"},
 		{"pixi", "pixi.toml", "[dependencies]\nnumpy = \">=1.26,<2\"\n[pypi-dependencies]\nflask = \"==3.0\"\n", "numpy=1.26 flask=3.0"},
+		{"npm", "package.json", `{"packageManager": "yarn@4.1.0+sha224.ab"}`, "yarn=4.1.0"},
 		{"dotnet", "Directory.Packages.props", `<Project><ItemGroup><PackageVersion Include="NUnit" Version="4.0.0" /></ItemGroup></Project>`, "nunit=4.0.0"},
 	} {
 		lock := Read(tt.manager, files(tt.file, tt.text))

@@ -125,7 +125,7 @@ func (r *Reader) load(text []byte) error {
 
 // enter adds an entry under each of its names.
 func (r *Reader) enter(e *entry) error {
-	kinds := []inner{"", "tail", "text", "first", "dashes", "after", "exec", "xargs", "parallel", "env", "git", "shell", "code", "awk", "sed", "command", "make", "tar", "editor", "bwrap", "socat", "script"}
+	kinds := []inner{"", "tail", "text", "first", "dashes", "after", "exec", "xargs", "parallel", "env", "git", "shell", "code", "awk", "sed", "command", "make", "tar", "editor", "bwrap", "socat", "script", "flake", "corepack"}
 	switch {
 	case len(e.Names) == 0:
 		return fmt.Errorf("an entry without names")

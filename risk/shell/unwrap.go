@@ -129,6 +129,10 @@ func (s *scope) inside(w *wrapping) output {
 		return s.dashes(w)
 	case "after":
 		return s.after(w)
+	case "flake":
+		return s.flake(w)
+	case "corepack":
+		return s.corepack(w)
 	case "exec":
 		s.each(w)
 	case "xargs":
@@ -345,6 +349,37 @@ func (s *scope) after(w *wrapping) output {
 		return output{}
 	}
 	return s.tail(&sub)
+}
+
+// flake reads the program that "nix run" starts from a package, "nixpkgs#npm", with
+// the words behind it. A package that names no program is left alone.
+func (s *scope) flake(w *wrapping) output {
+	if len(w.ops) == 0 || !w.ops[0].Known || w.line.Dashes == 0 {
+		return output{}
+	}
+	_, attribute, ok := strings.Cut(w.ops[0].Value, "#")
+	attribute, _, _ = strings.Cut(attribute, "^")
+	name := attribute[strings.LastIndexByte(attribute, '.')+1:]
+	if !ok || name == "" {
+		return output{}
+	}
+	sub := *w
+	sub.ops = slices.Clone(w.ops)
+	sub.ops[0] = field{Word: argv.Known(name)}
+	return s.tail(&sub)
+}
+
+// corepack reads the package manager that corepack starts: its first word, unless that
+// is a command of its own.
+func (s *scope) corepack(w *wrapping) output {
+	if len(w.ops) == 0 || !w.ops[0].Known {
+		return output{}
+	}
+	switch unversioned(w.ops[0].Value) {
+	case "npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg":
+		return s.tail(w)
+	}
+	return output{}
 }
 
 // undashed are operands without a "--" that stands before them.

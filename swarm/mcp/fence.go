@@ -16,6 +16,9 @@ func unfence(code string) (string, error) {
 		return code, nil
 	}
 	mark, tag := fenceOf(lines[open])
+	if isOneLine(lines[open]) {
+		return "", fmt.Errorf("code:%d: a Markdown fence on one line; send the script alone, or put the fences on lines of their own", open+1)
+	}
 	if mark == "" {
 		return code, proseBefore(lines)
 	}
@@ -92,6 +95,19 @@ func fenceOf(line string) (mark, tag string) {
 		}
 	}
 	return "", ""
+}
+
+// isOneLine reports whether a line is a fence with its text and its end. No script
+// begins so: in JavaScript it is a template that is called.
+func isOneLine(line string) bool {
+	line = strings.TrimSpace(line)
+	for _, mark := range []string{"```", "~~~"} {
+		inner := strings.Trim(line, mark[:1])
+		if strings.HasPrefix(line, mark) && strings.HasSuffix(line, mark) && strings.TrimSpace(inner) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // closes reports whether a line ends a fence: at least as many of the same

@@ -26,6 +26,10 @@ func TestUnfence(t *testing.T) {
 		{name: "a fence in a later comment", give: "// a\nreturn 1\n/*\n```js\n```\n*/", want: "// a\nreturn 1\n/*\n```js\n```\n*/"},
 		{name: "code behind a comment", give: "/* a */ return 1\n/*\n```js\n*/", want: "/* a */ return 1\n/*\n```js\n*/"},
 		{name: "a comment without an end", give: "/* a\n```js\nreturn 1\n```", want: "/* a\n```js\nreturn 1\n```"},
+		{name: "on one line", give: "```js return 8```", err: "code:1: a Markdown fence on one line; send the script alone, or put the fences on lines of their own"},
+		{name: "on one line with a blank", give: "// a\n``` return 8 ``` \n", err: "code:2: a Markdown fence on one line; send the script alone, or put the fences on lines of their own"},
+		{name: "other marks on one line", give: "~~~js return 8 ~~~", err: "code:1: a Markdown fence on one line; send the script alone, or put the fences on lines of their own"},
+		{name: "a template of templates", give: "``` ` `", want: "``` ` `"},
 		{name: "an empty template", give: "return ``", want: "return ``"},
 	} {
 		got, err := unfence(tt.give)

@@ -109,7 +109,7 @@
             go.noteThrown(e, 'race', keys === null ? i : keys[i]);
             stop();
           } else {
-            go.note(e, 'race', keys === null ? i : keys[i]);
+            go.noteBranch(e, 'race', keys === null ? i : keys[i]);
           }
         }
       }

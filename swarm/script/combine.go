@@ -46,6 +46,10 @@ func (m *machine) helpers() *goja.Object {
 			m.note(call, "is null")
 			return nil
 		},
+		"noteBranch": func(call goja.FunctionCall) goja.Value {
+			m.note(call, "threw")
+			return nil
+		},
 		"noteThrown": m.noteThrown,
 		"nobody":     m.nobody,
 		"isFatal":    func(call goja.FunctionCall) goja.Value { return m.rt.ToValue(m.isFatal(call.Argument(0))) },
@@ -159,6 +163,8 @@ func (m *machine) jobs(what string, v goja.Value) (jobs, keys []goja.Value) {
 		m.bounded(what, length(o))
 	case !isObject || isFunction(o) || isPromise(o):
 		m.throw(invalid("%s: wants a list of functions, not %s", what, kindOf(v)))
+	case m.isCollection(o):
+		m.throw(invalid("%s: wants a list or a plain object of functions, not %s; write [...x]", what, kindOf(v)))
 	default:
 		names := o.Keys()
 		m.bounded(what, len(names))
@@ -182,9 +188,22 @@ func (m *machine) jobs(what string, v goja.Value) (jobs, keys []goja.Value) {
 	return jobs, keys
 }
 
+// isCollection reports whether an object holds its values elsewhere than in its
+// properties: a Set, a Map, an iterator, a typed array. Such an object has no
+// keys, so a combinator would take it for an empty one.
+func (m *machine) isCollection(o *goja.Object) bool {
+	if o.ClassName() != "Object" {
+		return true
+	}
+	return !absent(o.GetSymbol(goja.SymIterator))
+}
+
 // stages reads the arguments of pipeline(): {items, steps}.
 func (m *machine) stages(call goja.FunctionCall) goja.Value {
 	items, ok := elements(call.Argument(0))
+	if o, isObject := call.Argument(0).(*goja.Object); !ok && isObject && m.isCollection(o) {
+		m.throw(invalid("pipeline: wants a list of items, not %s; write [...x]", kindOf(o)))
+	}
 	if !ok {
 		m.throw(invalid("pipeline: wants a list of items, not %s", kindOf(call.Argument(0))))
 	}

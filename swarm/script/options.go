@@ -125,6 +125,9 @@ func kindOf(v goja.Value) string {
 	case isPromise(o):
 		return "a promise (an await is missing)"
 	}
+	if tag := o.GetSymbol(goja.SymToStringTag); tag != nil && (tag.String() == "Set" || tag.String() == "Map") {
+		return "a " + tag.String()
+	}
 	return "an object"
 }
 

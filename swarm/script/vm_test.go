@@ -254,7 +254,7 @@ func TestUnhandledRejections(t *testing.T) {
 		{"of many", "for (let i = 0; i < 25; i++) Promise.reject(i)", slices.Concat(
 			numbered(20, `{"text":"unhandled rejection: %d"}`), []string{`{"text":"unhandled rejection: 5 more"}`})},
 		{"inside the combinators as a null", "await parallel([() => Promise.reject(1), async () => { throw 2 }]); await race({a: () => Promise.reject(1)})", []string{
-			`{"text":"parallel: item 0 is null: 1"}`, `{"text":"parallel: item 1 is null: 2"}`, `{"text":"race: item a is null: 1"}`,
+			`{"text":"parallel: item 0 is null: 1"}`, `{"text":"parallel: item 1 is null: 2"}`, `{"text":"race: item a threw: 1"}`,
 		}},
 	}
 	for _, tt := range tests {

@@ -22,6 +22,9 @@ func TestBrokenObjectWords(t *testing.T) {
 		"fatal: bad object " + id:                                                                        "missing",
 		"error: invalid object 100644 " + id + " for 'f'":                                                "missing",
 		"fatal: failed to read object " + id + ": No such file or directory":                             "missing",
+		"error: unable to unpack " + id + " header\nfatal: git cat-file: could not get object info":      "damaged",
+		"error: unable to unpack " + id + " header\nerror: unable to read sha1 file of f (" + id + ")":   "damaged",
+		"error: object file .git/objects/" + id[:2] + "/" + id[2:] + " is empty":                         "damaged",
 		"fatal: not a tree object":                                                                       "",
 		"fatal: unable to read askpass":                                                                  "",
 	} {
@@ -87,5 +90,107 @@ func TestLostObjects(t *testing.T) {
 		if _, err := g.repo().Commit(t.Context(), rev); !errors.As(err, &bad) {
 			t.Errorf("%s: %v, want that it is no commit", rev, err)
 		}
+	}
+}
+
+// TestDamagedObjects: an object whose file holds garbage, or nothing, is damaged,
+// and not missing. That is the same for a commit, its tree and a file.
+func TestDamagedObjects(t *testing.T) {
+	t.Parallel()
+	for _, rev := range []string{"HEAD", "HEAD^{tree}", "HEAD:f"} {
+		for _, junk := range []string{"junk", ""} {
+			g := newGround(t)
+			g.commit("f", "text\n")
+			head := Hash(g.git("rev-parse", "HEAD"))
+			id := g.git("rev-parse", rev)
+			file := filepath.Join(g.root, ".git", "objects", id[:2], id[2:])
+			g.ok(os.Remove(file), os.WriteFile(file, []byte(junk), 0o600))
+			repo := g.repo()
+			errs := map[string]error{}
+			switch rev {
+			case "HEAD":
+				_, errs["Commit"] = repo.Commit(t.Context(), "HEAD")
+			case "HEAD^{tree}":
+				_, errs["TreeOf"] = repo.TreeOf(t.Context(), head)
+				_, _, errs["CommitTree"] = repo.CommitTree(t.Context(), "HEAD")
+			default:
+				_, errs["Sizes"] = repo.Sizes(t.Context(), head)
+				q, err := repo.Quarantine(filepath.Join(t.TempDir(), "q"))
+				g.ok(err)
+				objects := q.Objects()
+				_, errs["Blob"] = objects.Blob(t.Context(), Hash(id), 100)
+				g.ok(objects.Close())
+			}
+			for call, err := range errs {
+				var lost *MissingObjectError
+				if !errors.As(err, &lost) || string(lost.ID) != id || !lost.Damaged || !strings.Contains(err.Error(), " is damaged: ") {
+					t.Errorf("%s %q: %s: %v, want that %s is damaged", rev, junk, call, err, id)
+				}
+			}
+		}
+	}
+}
+
+// TestDamagedIndex: git's words about an index that it cannot read become a line
+// that says what to do. An index of our own is not that of the user.
+func TestDamagedIndex(t *testing.T) {
+	t.Parallel()
+	for _, junk := range []string{"", "junk", strings.Repeat("junk", 100), "DIRC\x00\x00\x00\x09" + strings.Repeat("x", 100)} {
+		g := newGround(t)
+		g.commit("f", "text\n")
+		index := filepath.Join(g.root, ".git", "index")
+		g.ok(os.WriteFile(index, []byte(junk), 0o600))
+		_, err := g.repo().Run(t.Context(), Cmd{Args: []string{"ls-files"}, Dir: g.root})
+		if junk == "" { // an empty file is an index without entries to some versions of git
+			continue
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "git ls-files: the index of this repository is damaged: `rm ") {
+			t.Errorf("%q: %v, want that the index is damaged", junk, err)
+		}
+		_, err = g.repo().Run(t.Context(), Cmd{Args: []string{"ls-files"}, Dir: g.root, Env: []string{"GIT_INDEX_FILE=" + index}})
+		if err == nil || strings.Contains(err.Error(), "is damaged") {
+			t.Errorf("%q: %v, want git's words about an index of our own", junk, err)
+		}
+		g.ok(os.Remove(index)) // as the line says
+		g.git("reset", "-q")
+		if out := g.git("status", "--porcelain"); out != "" {
+			t.Errorf("%q: after the advice: %s", junk, out)
+		}
+	}
+}
+
+// TestDamagedRef: a ref whose file holds no id is named with its reflog, and the
+// advice puts it back.
+func TestDamagedRef(t *testing.T) {
+	t.Parallel()
+	for _, junk := range []string{"", "junk\n", strings.Repeat("\x00", 41)} {
+		for _, rev := range []string{"HEAD", "main"} {
+			g := newGround(t)
+			g.commit("f", "text\n")
+			id := g.git("rev-parse", "HEAD")
+			file := filepath.Join(g.root, ".git", "refs", "heads", "main")
+			g.ok(os.WriteFile(file, []byte(junk), 0o600))
+			_, _, err := g.repo().CommitTree(t.Context(), rev)
+			var damaged *DamagedRefError
+			if !errors.As(err, &damaged) || damaged.File != file || damaged.Last != Hash(id) || damaged.Log != filepath.Join(g.root, ".git", "logs", "refs", "heads", "main") {
+				t.Errorf("%s %q: %v, want the damaged ref and its reflog", rev, junk, err)
+				continue
+			}
+			g.ok(os.Remove(file)) // as the line says
+			g.git("update-ref", damaged.Ref, string(damaged.Last))
+			if at, err := g.repo().Commit(t.Context(), rev); err != nil || string(at) != id {
+				t.Errorf("%s %q: after the advice: %s, %v", rev, junk, at, err)
+			}
+		}
+	}
+	g := newGround(t)
+	var unborn *RevError
+	if _, err := g.repo().Commit(t.Context(), "HEAD"); !errors.As(err, &unborn) {
+		t.Errorf("an empty repository: %v, want that HEAD is no commit", err)
+	}
+	g.commit("f", "text\n")
+	g.ok(os.WriteFile(filepath.Join(g.root, ".git", "refs", "heads", "main"), nil, 0o600), os.RemoveAll(filepath.Join(g.root, ".git", "logs")))
+	if _, err := g.repo().Commit(t.Context(), "HEAD"); err == nil || !strings.HasSuffix(err.Error(), "it has no reflog; `git fsck --lost-found` lists commits that no ref names") {
+		t.Errorf("without a reflog: %v", err)
 	}
 }

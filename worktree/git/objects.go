@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 )
 
@@ -75,11 +76,19 @@ func (c *treeCache) put(h Hash, entries []TreeEntry) {
 	c.held[h] = entries
 }
 
-// MissingObjectError says that an object is in neither place.
-type MissingObjectError struct{ ID Hash }
+// MissingObjectError says that an object is in neither place, or that its content
+// cannot be read.
+type MissingObjectError struct {
+	ID      Hash
+	Damaged bool // it is there, and is no object
+}
 
 func (e *MissingObjectError) Error() string {
-	return fmt.Sprintf("object %s of this repository is missing: %s", e.ID, restoreAdvice)
+	state := "missing"
+	if e.Damaged {
+		state = "damaged"
+	}
+	return fmt.Sprintf("object %s of this repository is %s: %s", e.ID, state, restoreAdvice)
 }
 
 // SizeError says that an object is larger than the caller wants to hold.
@@ -152,10 +161,10 @@ func (o *Objects) read(ctx context.Context, w want) ([]byte, error) {
 	if !o.q.repo.named(w.id) {
 		return nil, &MissingObjectError{ID: w.id}
 	}
-	raw, err := o.readHere(w)
+	raw, here := o.readHere(w)
 	var large *SizeError
-	if err == nil || errors.As(err, &large) {
-		return raw, err
+	if here == nil || errors.As(here, &large) {
+		return raw, here
 	}
 	// A partial clone fetches what is missing here, and what we cannot read
 	// is git's to judge.
@@ -169,6 +178,9 @@ func (o *Objects) read(ctx context.Context, w want) ([]byte, error) {
 			o.asked = asked
 		}
 		raw, err := o.asked.object(ctx, w)
+		if missing, ok := errors.AsType[*MissingObjectError](err); ok && !errors.Is(here, fs.ErrNotExist) {
+			missing.Damaged = o.q.repo.isDamaged(ctx, w.id)
+		}
 		if !o.asked.broken {
 			return raw, err
 		}

@@ -39,6 +39,9 @@ func (r *Repo) Commit(ctx context.Context, rev string) (Hash, error) {
 	out, err := r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
 	var bad *Error
 	if errors.As(err, &bad) {
+		if damaged := r.damagedRef(ctx, rev); damaged != nil {
+			return "", damaged
+		}
 		if lost := r.lostCommit(ctx, rev); lost != nil {
 			return "", fmt.Errorf("resolve %q: %w", rev, lost)
 		}
@@ -71,7 +74,7 @@ func (r *Repo) lostCommit(ctx context.Context, rev string) error {
 		return nil
 	}
 	if _, err := r.line(ctx, "cat-file", "-t", id); err != nil {
-		return &MissingObjectError{ID: Hash(id)}
+		return &MissingObjectError{ID: Hash(id), Damaged: r.isDamaged(ctx, Hash(id))}
 	}
 	return nil
 }
@@ -88,7 +91,7 @@ func (r *Repo) lostTree(ctx context.Context, commit Hash) error {
 	if _, err := r.line(ctx, "cat-file", "-t", tree); !ok || err == nil {
 		return nil
 	}
-	return &MissingObjectError{ID: Hash(tree)}
+	return &MissingObjectError{ID: Hash(tree), Damaged: r.isDamaged(ctx, Hash(tree))}
 }
 
 // Branch is the full ref that HEAD of this checkout points at, born or not;

@@ -134,6 +134,8 @@ type Error struct {
 	Args   []string // without the options given to every call
 	Code   int      // -1 when a signal ended it
 	Stderr string   // head and tail of what it said, under LC_ALL=C
+
+	ownIndex bool // it used another index than that of the checkout
 }
 
 func (e *Error) Error() string {
@@ -145,6 +147,9 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("%s: exit status %d", verb, e.Code)
 	}
 	if broken := brokenObject(e.Stderr); broken != "" {
+		return verb + ": " + broken
+	}
+	if broken := brokenIndex(e.Stderr); broken != "" && !e.ownIndex {
 		return verb + ": " + broken
 	}
 	return fmt.Sprintf("%s: %s", verb, oneLine(e.Stderr))
@@ -198,6 +203,7 @@ func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
 	case errors.As(err, &exit):
 		return out.Bytes(), &Error{
 			Args: c.Args, Code: exit.ExitCode(), Stderr: said.String(),
+			ownIndex: slices.ContainsFunc(c.Env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_INDEX_FILE=") }),
 		}
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return nil, fmt.Errorf("run git %s: %w", c.Args[0], err)

@@ -30,6 +30,10 @@ func (r *Repo) Sizes(ctx context.Context, treeish Hash) ([]int64, error) {
 		return nil, fmt.Errorf("measure tree %s: %w", treeish.Short(), err)
 	}
 	sizes, err := parseSizes(out)
+	if missing, ok := errors.AsType[*MissingObjectError](err); ok {
+		missing.Damaged = r.isDamaged(ctx, missing.ID)
+		return nil, fmt.Errorf("measure tree: %w", missing)
+	}
 	if err == nil {
 		r.memo.addSizes(treeish, sizes)
 	}

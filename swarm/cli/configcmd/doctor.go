@@ -281,7 +281,11 @@ func checkRoom(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	detail := fmt.Sprintf("%s free below %s", termtext.Bytes(free), p.State.Dir)
 	head, err := p.Repo.Commit(ctx, "HEAD")
 	if err != nil {
-		o.add("base", "bad", "HEAD has no commit yet: agents need one to start from")
+		text := "HEAD has no commit yet: agents need one to start from"
+		if unborn := (*git.RevError)(nil); !errors.As(err, &unborn) {
+			text = err.Error()
+		}
+		o.add("base", "bad", text)
 		o.add("disk", "ok", detail)
 		return nil
 	}
