@@ -36,7 +36,7 @@ func TestIsolation(t *testing.T) {
 				t.Skip("the full sandbox is incomplete here:", line)
 			}
 			measured := measureIsolation(t, y, mode)
-			maps.Copy(measured, y.measureChecks(mode))
+			maps.Copy(measured, y.measureChecks(mode, checkRows()))
 			for action, cells := range documented {
 				if got, want := measured[action], expected(cells[column]); got != want {
 					t.Errorf("%s: docs/isolation.md says %q, measured %q", action, cells[column], got)
@@ -45,6 +45,40 @@ func TestIsolation(t *testing.T) {
 			for action, got := range measured {
 				if documented[action] == nil {
 					t.Errorf("%s: docs/isolation.md has no such row; measured %q", action, got)
+				}
+			}
+		})
+	}
+}
+
+// TestChecksApart: where HOME is a folder of its own in the full sandbox, a check gets
+// no file of its agent there and in the folders for temporary files.
+func TestChecksApart(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []sandboxMode{
+		{modeNoOverlays, []string{"nonamespaces", "-no-overlays"}},
+		{"HOME with a mount", []string{"unshare", "-rm", "sh", "-ec", `mkdir -p ~/mounted; mount -t tmpfs none ~/mounted; exec "$@"`, "sh"}},
+	} {
+		t.Run(mode.name, func(t *testing.T) {
+			t.Parallel()
+			needMode(t, sandboxMode{name: modeFull})
+			y := newYardAtHome(t)
+			y.env = append(y.env, "SWARM_SANDBOX=auto", "SWARM_BACKEND=auto")
+			inHome := y.listen("unix", filepath.Join(y.dir, "home", "s"))
+			y.copyTestBinary(filepath.Join(y.dir, "bin", isolationProbeName))
+			rows := append(checkRows(), checkRow{
+				action: "leave files in `/var/tmp` of its check", agent: "echo agent > /var/tmp/left", check: "grep -q agent /var/tmp/left",
+			}, checkRow{
+				action: "connect to a Unix socket in your HOME", agent: "true",
+				check: fmt.Sprintf("%s connect unix '%s'", filepath.Join(y.dir, "bin", isolationProbeName), inHome),
+			})
+			for action, got := range y.measureChecks(mode, rows) {
+				want := "no"
+				if action == rows[0].action || action == rows[len(rows)-1].action {
+					want = "yes"
+				}
+				if got != want {
+					t.Errorf("%s: %s, want %s", action, got, want)
 				}
 			}
 		})
@@ -259,9 +293,8 @@ func checkRows() []checkRow {
 
 // measureChecks has an agent leave all things and a check look for each, and
 // returns yes or no for each.
-func (y *yard) measureChecks(mode sandboxMode) map[string]string {
+func (y *yard) measureChecks(mode sandboxMode, rows []checkRow) map[string]string {
 	y.t.Helper()
-	rows := checkRows()
 	y.write("repo/.gitignore", "*.o\n")
 	y.write("home/.cache/x", "x\n")
 	y.write("home/.local/x", "x\n")

@@ -5,8 +5,8 @@
 // Two processes share the work. The engine decides by [Compose] what stands
 // where, and starts a supervisor with the attributes of [Attr]; the supervisor
 // calls [Enter], which puts the walls up from inside. Which rung of the ladder
-// a system can have is found by [Probe], which tries, and how much of HOME is
-// a private copy by [ProbeHome].
+// a system can have is found by [Probe], which tries, and the view of HOME by
+// [ProbeHome].
 //
 // The package starts nothing and knows nothing of supervisors, agents or
 // workspaces.
@@ -31,9 +31,8 @@ const (
 	Landlock
 	// NoOverlayOldProc is NoOverlay and OldProc together.
 	NoOverlayOldProc
-	// NoOverlay is Full where no overlay can be mounted: HOME is read-only but
-	// for a few empty private folders, and what an agent writes to elsewhere is
-	// refused and not kept apart.
+	// NoOverlay is Full where no overlay can be mounted: the view of HOME is
+	// Apart, and what an agent writes to elsewhere is refused and not kept apart.
 	NoOverlay
 	// OldProc is Full where no new /proc can be mounted, as in many
 	// containers: the processes of the machine stay visible.
@@ -97,12 +96,15 @@ func (r Rung) Limits() string {
 	case r == Landlock:
 		return shared + "they can list names in hidden folders, change modes and times of your files, write to your " +
 			"terminals, and reach sockets that lie in folders, such as docker's"
-	case r.FreshProc():
-		return shared + "they can read your files, except secrets and sockets"
-	default:
-		return shared + "they can read your files, except secrets and sockets, " +
-			"and see the processes of the machine, but not end them; their own sandboxes may fail"
 	}
+	read := "they can read your files, except secrets and sockets"
+	if !r.Overlay() {
+		read = "they can read your files, except secrets, and reach sockets in your HOME"
+	}
+	if r.FreshProc() {
+		return shared + read
+	}
+	return shared + read + ", and see the processes of the machine, but not end them; their own sandboxes may fail"
 }
 
 func rungNames() []string {

@@ -49,8 +49,8 @@ const (
 	tmpName  = "tmp"
 )
 
-// HomeOf is the HOME of an agent below its private folder: on the rung Landlock
-// the folder itself, on rungs with overlays the layer that it writes to.
+// HomeOf is the HOME of an agent below its private folder: in the view Apart the
+// folder itself, in the view Whole the layer that it writes to.
 func HomeOf(private string) string { return filepath.Join(private, homeName) }
 
 // TmpOf is the TMPDIR of an agent below its private folder, on the rung

@@ -78,7 +78,7 @@ func TestHomes(t *testing.T) {
 			"repository": func(g *ground) string { return g.Repo },
 			"state":      func(g *ground) string { return g.State },
 			"linked": func(g *ground) string {
-				link := g.Dir + "/link"
+				link := g.Home + "/link"
 				if os.Symlink(g.Home, link) != nil {
 					return ""
 				}
@@ -121,6 +121,30 @@ func TestViews(t *testing.T) {
 				t.Errorf("%v: %q, want %q", tt.view, got, tt.want)
 			}
 			g.untouched(t)
+		}
+	}
+}
+
+// TestApart: an agent writes to a HOME at a path of its own, also where a link leads to
+// the state folder. A cache of the user's can only be read, for a check would find there
+// the files of its agent.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		g := newGround(t, outside(t))
+		elsewhere := mustMkdir(t, g.Home+"/caches/rustup")
+		write(t, elsewhere+"/rustc", "theirs")
+		g.Env["RUSTUP_HOME"], g.Env["GOMODCACHE"] = elsewhere, g.Home+"/.cache"
+		link := g.Home + "/link"
+		if err := os.Symlink(g.State, link); err != nil {
+			t.Fatal(err)
+		}
+		p := g.on(rung)
+		p.View, p.State, p.Private = Apart, link, link+strings.TrimPrefix(g.Private, g.State)
+		out := sh(t, compose(t, rung, p), `echo mine >"$1/new" && cat "$1/new" "$2/rustc"
+			for dir in "$2" "$3"; do (echo mine >"$dir/new" || echo closed) 2>&-; done`, HomeOf(p.Private), elsewhere, g.Home+"/.cache")
+		if got := strings.Join(strings.Fields(out), " "); got != "mine theirsclosed closed" {
+			t.Errorf("%v: %q", rung, got)
 		}
 	}
 }
@@ -483,18 +507,15 @@ func TestCachesInView(t *testing.T) {
 		g := newGround(t, outside(t))
 		dir := mustMkdir(t, g.Repo+"/.caches/go")
 		write(t, dir+"/warm", "warm")
-		for _, view := range []View{Whole, Apart} {
-			p := g.place()
-			p.View, p.Pieces = view, []Piece{{At: g.Repo, From: g.Repo}}
-			p.Getenv = func(name string) string { return map[string]string{"GOCACHE": dir}[name] }
-			p.Private = mustMkdir(t, p.Private+"-"+view.String())
-			out := sh(t, compose(t, rung, p), `echo mine >"$1/new" && ls "$1" && ! echo mine 2>/dev/null >"$2/file"`, dir, g.Repo)
-			if out != "new\nwarm\n" {
-				t.Errorf("%v, HOME %v: %q", rung, view, out)
-			}
-			if _, err := os.Lstat(dir + "/new"); err == nil {
-				t.Errorf("%v, HOME %v: what was written is not private", rung, view)
-			}
+		p := g.place()
+		p.Pieces = []Piece{{At: g.Repo, From: g.Repo}}
+		p.Getenv = func(name string) string { return map[string]string{"GOCACHE": dir}[name] }
+		out := sh(t, compose(t, rung, p), `echo mine >"$1/new" && ls "$1" && ! echo mine 2>/dev/null >"$2/file"`, dir, g.Repo)
+		if out != "new\nwarm\n" {
+			t.Errorf("%v: %q", rung, out)
+		}
+		if _, err := os.Lstat(dir + "/new"); err == nil {
+			t.Errorf("%v: what was written is not private", rung)
 		}
 	}
 }

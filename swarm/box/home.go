@@ -45,7 +45,8 @@ func (c *composing) privateHome() error {
 	if err != nil {
 		return err
 	}
-	c.add(Piece{At: dir, From: dir, Write: true})
+	// A link may lead to the state folder.
+	c.add(Piece{At: parented(dir), From: dir, Write: true})
 	return nil
 }
 
@@ -95,10 +96,11 @@ func CacheFolders(getenv func(string) string) []string {
 	return all
 }
 
-// cachesElsewhere are caches outside of HOME: warm, and private as HOME is.
-// Without overlays they can be read only: see [Redirect].
+// cachesElsewhere are caches outside of HOME: warm, and private as HOME is. With a HOME
+// apart they can only be read: a check would find the files of its agent there, at paths
+// that links in its HOME lead to.
 func (c *composing) cachesElsewhere() error {
-	if !c.rung.Overlay() {
+	if c.View == Apart {
 		return nil
 	}
 	yarn := ""
@@ -138,7 +140,7 @@ func (c *composing) given(dir string) bool {
 	if p, ok := lowest(c.Pieces, dir); ok {
 		return p.Write || !p.same()
 	}
-	return OwnHome(c.Home) == "" && c.View == Whole && covers(c.Home, dir)
+	return OwnHome(c.Home) == "" && covers(c.Home, dir)
 }
 
 // Redirect returns variables, as KEY=VALUE, that lead tools from caches that the

@@ -64,7 +64,7 @@ type Place struct {
 	Setup string
 	// Plain is a folder with PlainFiles, by their absolute paths. Where something can
 	// be mounted agents see them instead of hidden files of the same paths. They write
-	// to copies of their own where writes to HOME are private, and to none elsewhere.
+	// to copies of their own in the view Whole, and to none in the view Apart.
 	// Empty: there are none.
 	Plain      string
 	PlainFiles []string

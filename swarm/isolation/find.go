@@ -81,9 +81,9 @@ func Probe(ctx context.Context, p *project.Project, self string) (rung box.Rung,
 	}
 	defer func() { err = errors.Join(err, worktree.RemoveAll(dir)) }()
 	n := 0
-	var closed *box.ViewRefusal
+	var apart *box.ViewRefusal
 	rung, why = box.Probe(func(rung box.Rung) (err error) {
-		_, closed, err = box.ProbeHome(homeOf(p), rung, func(view box.View) error {
+		_, apart, err = box.ProbeHome(homeOf(p), rung, func(view box.View) error {
 			n++
 			return trySandbox(ctx, p, tryRequest{
 				self: self, rung: rung, view: view, dir: filepath.Join(dir, strconv.Itoa(n)),
@@ -91,8 +91,8 @@ func Probe(ctx context.Context, p *project.Project, self string) (rung box.Rung,
 		})
 		return err
 	})
-	if closed != nil {
-		why = errors.Join(why, closed)
+	if apart != nil {
+		why = errors.Join(why, apart)
 	}
 	return rung, why, nil
 }

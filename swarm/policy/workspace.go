@@ -23,7 +23,8 @@ func (j *Judge) placeOf(law *runLaw, r engine.JudgeRequest) *risk.Place {
 		Facts: law.Place.Facts, judge: j, workspace: w, base: git.Hash(r.Base), from: law.Place.Root,
 	}
 	if j.View == box.Apart && !j.Open {
-		// HOME and TMPDIR are folders of the agent's own, elsewhere.
+		// HOME is a folder of the agent's own, elsewhere, and so is TMPDIR where
+		// nothing can be mounted.
 		scratch := j.Run.Scratch(engine.BoxOf(j.Run.Attempt(r.Agent, r.Attempt)))
 		place.Home = box.HomeOf(scratch)
 		place.Tmp = append(slices.Clone(place.Tmp), place.Home, box.TmpOf(scratch))

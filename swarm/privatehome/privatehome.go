@@ -1,5 +1,5 @@
-// Package privatehome makes a HOME of an agent's own where nothing can be
-// mounted, and says by which variables tools find their caches then.
+// Package privatehome makes a HOME of an agent's own where nothing can be laid
+// over the user's, and says by which variables tools find their caches then.
 //
 // A private HOME shows the user's: small files are copied, since tools append
 // to them, and the rest are symbolic links. Folders that tools write to are

@@ -11,7 +11,7 @@ import (
 // Stages keeps apart the writes of a setup, an agent and a check, in this order,
 // to folders that are at the same paths for all of them. Tools keep absolute
 // paths: programs that a setup installs in HOME are found by them alone. It is
-// for sandboxes without overlays.
+// for a HOME at a path of its own.
 //
 // A check finds the folders as the setup left them. Where there was none, they
 // are not there, and the caller makes them anew.
@@ -118,6 +118,10 @@ func (s Stages) names() (names []string, err error) {
 	return names, err
 }
 
+// modeBits are the bits of a mode that a copy has. Some programs, such as Ruby, use no
+// /tmp that all may write to without the sticky bit.
+const modeBits = fs.ModePerm | fs.ModeSticky
+
 // moveFolder renames a folder. The system refuses that to an owner without the
 // right to write to it.
 func moveFolder(from, to string) error {
@@ -125,7 +129,7 @@ func moveFolder(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Chmod(from, info.Mode().Perm()|0o700); err != nil {
+	if err := os.Chmod(from, info.Mode()&modeBits|0o700); err != nil {
 		return err
 	}
 	return os.Rename(from, to)
@@ -199,5 +203,5 @@ func copyMode(source, target *os.Root, path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(target.Chtimes(path, info.ModTime(), info.ModTime()), target.Chmod(path, info.Mode().Perm()))
+	return errors.Join(target.Chtimes(path, info.ModTime(), info.ModTime()), target.Chmod(path, info.Mode()&modeBits))
 }

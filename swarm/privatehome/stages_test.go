@@ -39,7 +39,8 @@ func TestStages(t *testing.T) {
 	u.put(dir, "tmp/x", "of setup")
 	u.put(dir, "state/login", "not a stage's")
 	u.must(os.Symlink(filepath.Join(dir, "home/.local/bin/tool"), filepath.Join(dir, "home/link")),
-		os.Chmod(filepath.Join(dir, "home/.local/bin/tool"), 0o555), os.Chmod(filepath.Join(dir, "home/locked"), 0o555))
+		os.Chmod(filepath.Join(dir, "home/.local/bin/tool"), 0o555), os.Chmod(filepath.Join(dir, "home/locked"), 0o555),
+		os.Chmod(filepath.Join(dir, "tmp"), 0o777|fs.ModeSticky))
 	t.Cleanup(func() { u.must(openAll(dir)) })
 	s := stages(dir)
 
@@ -62,8 +63,8 @@ func TestStages(t *testing.T) {
 	u.has(dir, "tmp/x", "of setup")
 	u.has(dir, "home/.config/go/env", "")
 	u.has(dir, "state/login", "not a stage's")
-	for name, want := range map[string]fs.FileMode{"home/.local/bin/tool": 0o555, "home/locked": 0o555} {
-		if at, err := os.Stat(filepath.Join(dir, name)); err != nil || at.Mode().Perm() != want {
+	for name, want := range map[string]fs.FileMode{"home/.local/bin/tool": 0o555, "home/locked": 0o555, "tmp": 0o777 | fs.ModeSticky} {
+		if at, err := os.Stat(filepath.Join(dir, name)); err != nil || at.Mode()&modeBits != want {
 			t.Errorf("the mode of %s is %v, %v, want %v", name, at, err, want)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // belongs to.
 const scratchOwner = "owner"
 
-// Scratch returns the folder where a sandbox that can mount nothing keeps the
+// Scratch returns the folder where a sandbox that lays nothing over HOME keeps the
 // HOME and the TMPDIR that belong to private, a folder of the run. Its path is
 // short, since programs make Unix sockets below it, whose paths have at most
 // 107 bytes (unix(7)). It depends on private alone, so that it is found again

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -98,10 +99,14 @@ func AdviceLine(p *cmdline.Place, rung box.Rung, why error) string {
 	if !rung.Overlay() && strings.Contains(why.Error(), "not supported as upperdir") {
 		all = append(all, "the file system of the state folder takes no overlays: set SWARM_STATE_DIR to a folder on a volume")
 	}
-	if len(all) > 0 {
-		return strings.Join(all, "; ")
+	if len(all) == 0 {
+		return termtext.ErrorLine(why)
 	}
-	return termtext.ErrorLine(why)
+	var apart *box.ViewRefusal
+	if errors.As(why, &apart) {
+		all = append(all, termtext.ErrorLine(apart))
+	}
+	return strings.Join(all, "; ")
 }
 
 // advice explains why there are no namespaces.
