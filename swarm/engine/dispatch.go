@@ -21,7 +21,7 @@ func (e *Engine) dispatch(life context.Context) {
 	before := len(e.quotas.parked)
 	e.askSubjects(life)
 	var late []task.ID // subjects that what is at work may leave something for
-	for len(e.queue) > 0 && e.running < e.jobs && !e.ending && !e.paused && !e.onHold && e.noSpace == "" {
+	for len(e.queue) > 0 && e.running+e.releasing < e.jobs && !e.ending && !e.paused && !e.onHold && e.noSpace == "" {
 		a := e.agents[e.queue[0]]
 		e.queue = e.queue[1:]
 		if !e.ready(a) {
@@ -98,6 +98,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 		end := try.run(ctx)
 		e.writers.end(try.id, try.n)
 		e.do(func(life context.Context) {
+			e.releasing++ // the next agent may take over the files of its workspace
 			e.ended(life, a, end)
 			// Calls that wait for it may not start if they would fail alike.
 			e.breakOff()
@@ -107,9 +108,13 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 				end.err = e.broken
 			}
 		})
-		if err := try.release(ctx, end); err != nil {
-			e.do(func(context.Context) { e.fail(err) })
-		}
+		err := try.release(ctx, end)
+		e.do(func(context.Context) {
+			e.releasing--
+			if err != nil {
+				e.fail(err)
+			}
+		})
 		try.sayUnbounded(end.result)
 	})
 }

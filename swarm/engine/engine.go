@@ -52,31 +52,32 @@ type Engine struct {
 	long    sync.Mutex // held while a long line of one agent is in memory
 
 	// Owned by the loop.
-	agents  map[task.ID]*agentState
-	order   []task.ID
-	labels  map[string]*agentState // the first of each label
-	queue   []task.ID
-	running int
-	started int // attempts in the life of the run
-	jobs    int
-	out     []News
-	prior   map[string][]task.ID // calls of earlier owners, by key, unused
-	seen    map[string]int       // occurrences by key
-	open    int                  // calls whose end nobody has received yet
-	box     *inbox.Box
-	rulings rulings // on open questions
-	allowed allowed // by people, and not begun yet
-	broken  error   // swarm's own failure
-	ending  bool    // nothing new starts, and what runs is ended
-	paused  bool    // nothing new starts
-	halting bool    // halted is closed
-	onHold  bool    // nothing new starts for now
-	noSpace string  // why nothing new starts: the disk is low; empty: it is not
-	full    bool    // and no agent that ends is expected to make room
-	begun   bool    // calls were taken
-	over    bool    // nothing was left to do, and nothing new is taken
-	purse   purse
-	quotas  quotas
+	agents    map[task.ID]*agentState
+	order     []task.ID
+	labels    map[string]*agentState // the first of each label
+	queue     []task.ID
+	running   int
+	releasing int // attempts that have ended and release their workspace
+	started   int // attempts in the life of the run
+	jobs      int
+	out       []News
+	prior     map[string][]task.ID // calls of earlier owners, by key, unused
+	seen      map[string]int       // occurrences by key
+	open      int                  // calls whose end nobody has received yet
+	box       *inbox.Box
+	rulings   rulings // on open questions
+	allowed   allowed // by people, and not begun yet
+	broken    error   // swarm's own failure
+	ending    bool    // nothing new starts, and what runs is ended
+	paused    bool    // nothing new starts
+	halting   bool    // halted is closed
+	onHold    bool    // nothing new starts for now
+	noSpace   string  // why nothing new starts: the disk is low; empty: it is not
+	full      bool    // and no agent that ends is expected to make room
+	begun     bool    // calls were taken
+	over      bool    // nothing was left to do, and nothing new is taken
+	purse     purse
+	quotas    quotas
 }
 
 // News is what a workflow hears of its engine, in the order it was journaled:

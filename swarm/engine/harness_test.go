@@ -240,6 +240,7 @@ type spaces struct {
 	// lease and capture, where set, may answer with an error.
 	lease   func(name string) error
 	capture func(name string) error
+	recycle func() // nil: it is not called
 
 	mu       sync.Mutex // guards what follows
 	captured []string
@@ -358,6 +359,9 @@ func (s *spaces) Recycle(ctx context.Context, w worktree.Workspace, c *worktree.
 	s.mu.Lock()
 	s.recycled = append(s.recycled, w.Name)
 	s.mu.Unlock()
+	if s.recycle != nil {
+		s.recycle()
+	}
 	return s.Release(ctx, w, c)
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"slices"
 	"testing"
 )
@@ -30,5 +31,34 @@ func TestRecycles(t *testing.T) {
 				t.Errorf("released: %q", r.spaces.released)
 			}
 		})
+	}
+}
+
+// TestReleasedBeforeTheNext: an agent starts after the workspace of the one before it was
+// released, so that it can take over its files: as many workspaces are made as agents may
+// run at once.
+func TestReleasedBeforeTheNext(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Jobs = 1
+	e := Open(t.Context(), r.deps, r.config, r.view())
+	r.spaces.recycle = func() {
+		e.do(func(context.Context) {
+			if e.running > 0 {
+				t.Error("an agent was started before the workspace was released")
+			}
+		})
+	}
+	for range 3 {
+		if _, err := e.Start(sh("echo a > a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.collect(e, 3)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(r.spaces.recycled); got != 3 {
+		t.Errorf("%d workspaces were recycled, want 3", got)
 	}
 }
