@@ -41,7 +41,7 @@ func sandboxModes() []sandboxMode {
 	}
 }
 
-// allModes are those of docs/isolation.md, and one more.
+// allModes are those of docs/isolation.md, and that without overlays.
 func allModes() []sandboxMode {
 	return append(sandboxModes(), sandboxMode{modeNoOverlays, []string{"nonamespaces", "-no-overlays"}})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // isDryRun says that nothing will be done. npm and others read the word behind
-// the option as its value, if that is one: "--dry-run false".
+// the option as its value, if it can be: "--dry-run false".
 func isDryRun(c *call) bool {
 	return c.surely("--dry-run") && !slices.ContainsFunc(c.line.Options, func(o argv.Option) bool {
 		next := o.At + 1

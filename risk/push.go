@@ -15,7 +15,7 @@ func isRefspecDelete(w argv.Word) bool {
 }
 
 // isForcedBySetting reports whether a setting has a push without refspecs force
-// or mirror: one of its own options or variables, or one that the text makes
+// or mirror: an option or a variable of its own, or a setting that the text makes
 // before it.
 func isForcedBySetting(c *call) bool {
 	if c.text.forces {

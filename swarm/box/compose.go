@@ -110,7 +110,7 @@ func (c *composing) fenced() error {
 }
 
 // holdsClosed reports whether a folder holds a path that agents do not write to, or
-// do not see. A rule for a folder is one for all in it.
+// do not see. A rule for a folder holds for all in it.
 func (c *composing) holdsClosed(dir string) bool {
 	for _, path := range append([]string{c.State, c.Home}, c.Closed...) {
 		if at, ok := real(path); ok && covers(dir, at) || covers(dir, path) {

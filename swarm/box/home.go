@@ -201,7 +201,7 @@ func (r *ViewRefusal) Unwrap() error { return r.Err }
 // ViewIn is the view of HOME on a rung, where an answer of Probe was explained with why.
 func ViewIn(rung Rung, why error) View {
 	var r *ViewRefusal
-	if rung == Landlock || rung.Namespaces() && !rung.Overlay() || errors.As(why, &r) {
+	if rung != None && !rung.Overlay() || errors.As(why, &r) {
 		return Apart
 	}
 	return Whole

@@ -191,15 +191,18 @@ func bind(from string) (fd int, file bool, err error) {
 	return fd, at.Mode&unix.S_IFMT != unix.S_IFDIR, nil
 }
 
-// put moves a piece to where it belongs. An empty one hides nothing where an earlier
-// piece has taken its path out of sight: /dev/mqueue is on most systems, and in no
-// agent's /dev.
+// masks reports whether a piece only hides a path. Where an earlier piece has taken
+// that out of sight there is nothing to hide: /dev/mqueue is on most systems, and in
+// no agent's /dev.
+func (p *piece) masks() bool { return p.Empty && p.Optional }
+
+// put moves a piece to where it belongs.
 func (p *piece) put() error {
 	if p.mount < 0 {
 		return nil
 	}
 	at, err := p.place()
-	if p.Empty && p.Optional && errors.Is(err, unix.ENOENT) {
+	if p.masks() && errors.Is(err, unix.ENOENT) {
 		return nil
 	}
 	if err != nil {
@@ -209,9 +212,10 @@ func (p *piece) put() error {
 	return unix.MoveMount(p.mount, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
-// place opens what a piece is mounted on. It makes that where an earlier piece
-// has taken it out of sight, except for a piece that hides a path. It follows no links: all that were there are
-// resolved, and one that an earlier agent has left would lead elsewhere.
+// place opens the path that a piece is mounted on. It makes that where an earlier
+// piece has taken it out of sight, except for a mask. It follows no links: all that
+// were there are resolved, and a link that an earlier agent has left would lead
+// elsewhere.
 func (p *piece) place() (int, error) {
 	open := func() (int, error) {
 		return unix.Openat2(unix.AT_FDCWD, p.At, &unix.OpenHow{
@@ -219,7 +223,7 @@ func (p *piece) place() (int, error) {
 		})
 	}
 	at, err := open()
-	if errors.Is(err, unix.ENOENT) && !(p.Empty && p.Optional) {
+	if errors.Is(err, unix.ENOENT) && !p.masks() {
 		if err := p.make(); err != nil {
 			return -1, err
 		}

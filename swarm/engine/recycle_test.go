@@ -34,7 +34,7 @@ func TestRecycles(t *testing.T) {
 	}
 }
 
-// TestReleasedBeforeTheNext: an agent starts after the workspace of the one before it was
+// TestReleasedBeforeTheNext: an agent starts after the workspace of the agent before it was
 // released, so that it can take over its files: as many workspaces are made as agents may
 // run at once.
 func TestReleasedBeforeTheNext(t *testing.T) {

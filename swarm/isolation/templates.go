@@ -33,7 +33,7 @@ func (t *templates) watchSetup() (ended func()) {
 // OpenHomes has the agents of a run that is driven share the caches of tools, and its
 // commands others. close removes both. checks tells whether there may be any.
 func (e *Executor) OpenHomes(c engine.Config, checks bool) (close func() error) {
-	if e.writesToHome() && !checks || !e.writesToHome() && !e.homeApart() {
+	if !e.homeApart() && !(e.writesToHome() && checks) {
 		return func() error { return nil }
 	}
 	private := engine.CachesOf(e.Run)

@@ -51,7 +51,8 @@ func onOverlay(dir string, argv []string) (code int, err error) {
 	return state.ExitCode(), nil
 }
 
-// mountOverlay becomes the command, without the capabilities to mount more.
+// mountOverlay mounts the overlay and becomes the command. A user other than root
+// has no capability then.
 func mountOverlay(dir string, argv []string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make the mounts private: %w", err)

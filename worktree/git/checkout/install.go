@@ -58,7 +58,7 @@ func readIndexSum(index string) (Identity, error) {
 // mergeIndex makes the next index anew, after the user changed the index although
 // it was locked. Where that cannot be done the user's stays.
 func (m *mover) mergeIndex(ctx context.Context, s *side, next, index string) (ok bool, err error) {
-	// No git of ours is at work: one that was killed may have left its lock.
+	// No git of ours runs: a git that was killed may have left its lock.
 	if err := removeFile(s.own(m.ID, "index.lock")); err != nil {
 		return false, writing(s.Dir, next, err)
 	}
