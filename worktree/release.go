@@ -268,7 +268,7 @@ func (t *Trees) Recycle(ctx context.Context, w workspace.Workspace, c *Capture) 
 
 // reusable reports whether the unchanged files of a workspace can be reused.
 func (t *Trees) reusable(w workspace.Workspace, c *Capture) bool {
-	return t.Pool != "" && w.Settled && w.Lower != "" && (w.Kind() == workspace.Copied || w.Kind() == workspace.Reflink) && c != nil && c.Complete
+	return t.Pool != "" && w.Settled && w.Lower != "" && w.Reusable() && c != nil && c.Complete
 }
 
 // recycle moves the unchanged files of a workspace in the trash to the pool.

@@ -96,9 +96,13 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 	e.work.Go(func() {
 		defer cancel(nil)
 		end := try.run(ctx)
+		reused := 0 // the next agent may take over the files of its workspace
+		if try.space != nil && try.space.Reusable() {
+			reused = 1
+		}
 		e.writers.end(try.id, try.n)
 		e.do(func(life context.Context) {
-			e.releasing++ // the next agent may take over the files of its workspace
+			e.releasing += reused
 			e.ended(life, a, end)
 			// Calls that wait for it may not start if they would fail alike.
 			e.breakOff()
@@ -110,7 +114,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 		})
 		err := try.release(ctx, end)
 		e.do(func(context.Context) {
-			e.releasing--
+			e.releasing -= reused
 			if err != nil {
 				e.fail(err)
 			}

@@ -57,7 +57,7 @@ type Engine struct {
 	labels    map[string]*agentState // the first of each label
 	queue     []task.ID
 	running   int
-	releasing int // attempts that have ended and release their workspace
+	releasing int // attempts that have ended and release a workspace for the next
 	started   int // attempts in the life of the run
 	jobs      int
 	out       []News

@@ -235,7 +235,8 @@ func (r *rig) lines(name string) []string {
 
 // spaces are workspaces that are folders. A change is any file in one.
 type spaces struct {
-	root string
+	root    string
+	backend worktree.Backend
 
 	// lease and capture, where set, may answer with an error.
 	lease   func(name string) error
@@ -292,7 +293,7 @@ func (s *spaces) Lease(_ context.Context, r worktree.LeaseRequest) (*worktree.Wo
 		}
 	}
 	w := &worktree.Workspace{
-		Name: r.Name, Dir: filepath.Join(s.root, r.Name), Admin: "/admin/" + r.Name, Base: r.Base, Index: r.Saved,
+		Name: r.Name, Backend: s.backend, Dir: filepath.Join(s.root, r.Name), Admin: "/admin/" + r.Name, Base: r.Base, Index: r.Saved,
 	}
 	return w, os.MkdirAll(w.Dir, 0o700)
 }

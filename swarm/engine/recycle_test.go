@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"testing"
+
+	"agentswarm/worktree"
 )
 
 // TestRecycles: a workspace is reused if every process in it ended for certain.
@@ -35,12 +37,13 @@ func TestRecycles(t *testing.T) {
 }
 
 // TestReleasedBeforeTheNext: an agent starts after the workspace of the agent before it was
-// released, so that it can take over its files: as many workspaces are made as agents may
-// run at once.
+// released, so that it can take over its files: as many copies are made as agents may run
+// at once.
 func TestReleasedBeforeTheNext(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.config.Jobs = 1
+	r.spaces.backend = worktree.Copied
 	e := Open(t.Context(), r.deps, r.config, r.view())
 	r.spaces.recycle = func() {
 		e.do(func(context.Context) {

@@ -52,6 +52,9 @@ func (w Workspace) Kind() Backend {
 	return w.Backend
 }
 
+// Reusable reports whether the next workspace can be made of the files of this one.
+func (w Workspace) Reusable() bool { return w.Kind() == Copied || w.Kind() == Reflink }
+
 // Private reports whether a workspace has a git dir of its own.
 func (w Workspace) Private() bool { return w.Kind() != Linked }
 
