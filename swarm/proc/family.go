@@ -12,9 +12,9 @@ type family struct {
 	reaper *reaper
 	line   *lineage
 
-	hunted  int   // killed one by one, not counting the agent
-	escaped int   // of another user
-	err     error // of the last kill
+	hunted  map[who]bool // killed one by one, without the agent
+	escaped int          // of another user
+	err     error        // of the last kill
 }
 
 // claim makes this process answer for all that will descend from it.
@@ -33,7 +33,9 @@ func claim(tag uint64) error {
 func first() bool { return os.Getpid() == 1 }
 
 func newFamily(r *reaper) *family {
-	return &family{reaper: r, line: &lineage{below: os.Getpid()}}
+	return &family{
+		reaper: r, line: &lineage{below: os.Getpid()}, hunted: map[who]bool{},
+	}
 }
 
 // kill ends everything below this process, once or, if need be, again.
@@ -48,12 +50,18 @@ func (f *family) kill() {
 		return
 	}
 	killed, escaped, err := f.line.hunt(nil)
+	f.count(killed)
+	f.escaped, f.err = escaped, err
+}
+
+// count adds the killed to hunted. A process can be in two hunts: the kernel
+// may leave it out of a list of children while it dies, which ends the first.
+func (f *family) count(killed map[who]bool) {
 	for id := range killed {
 		if id.pid != f.reaper.agent {
-			f.hunted++
+			f.hunted[id] = true
 		}
 	}
-	f.escaped, f.err = escaped, err
 }
 
 // complete reports whether nothing but the agent, which has ended, was there.
@@ -64,7 +72,7 @@ func (f *family) left() int {
 	if first() {
 		return int(f.reaper.killed.Load())
 	}
-	return f.hunted
+	return len(f.hunted)
 }
 
 // remember keeps an eye on the family where orphans leave it, until over.
