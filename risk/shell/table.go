@@ -46,6 +46,8 @@ type entry struct {
 	// or "alone" where no operands name another command.
 	Input  string `toml:"input"`
 	Remote bool   `toml:"remote"`
+	// Typed says that the text is typed into a terminal: see keys.
+	Typed bool `toml:"typed"`
 	// Versions says that a version may follow the program's name: "x@1".
 	Versions bool   `toml:"versions"`
 	Language string `toml:"language"`

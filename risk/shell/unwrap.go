@@ -267,9 +267,15 @@ func (s *scope) joined(w *wrapping, ops []field) output {
 		s.opaque("the text that "+w.name+" runs is not known", w.c.span)
 		return output{}
 	}
+	if w.Typed {
+		text = keys.Replace(text)
+	}
 	s.child(w).code(text, w.c.span)
 	return output{}
 }
+
+// keys are the forms in which multiplexers take a key that ends a line.
+var keys = strings.NewReplacer("^M", "\n", "^J", "\n", `\r`, "\n", `\n`, "\n", `\015`, "\n", `\012`, "\n")
 
 // input reads what a program is fed, where that is text it runs.
 func (s *scope) input(w *wrapping) {
