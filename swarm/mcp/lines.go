@@ -69,30 +69,34 @@ func (l *lines) next() error {
 	if len(line) == 0 {
 		return nil
 	}
-	if code, err := fault(line); err != nil {
+	messages, code, err := split(line)
+	if err != nil {
 		return l.refuse(code, err)
 	}
-	l.rest = append(line, '\n')
+	for _, message := range messages {
+		l.rest = append(append(l.rest, message...), '\n')
+	}
 	return nil
 }
 
-// fault returns the reason why a line is no message, with its code.
-func fault(line []byte) (code int64, err error) {
-	var batch []json.RawMessage
+// split returns the messages of a line, or the reason why it has none, with its
+// code. A batch is taken apart: from version 2025-06-18 of MCP on, the SDK ends
+// the session at a batch, and clients of all versions take single answers.
+func split(line []byte) (messages []json.RawMessage, code int64, err error) {
 	switch {
 	case !json.Valid(line):
-		return jsonrpc.CodeParseError, errors.New("a line of the input is not JSON")
-	case json.Unmarshal(line, &batch) != nil:
-		batch = []json.RawMessage{line}
-	case len(batch) == 0:
-		return jsonrpc.CodeInvalidRequest, errors.New("a batch is empty")
+		return nil, jsonrpc.CodeParseError, errors.New("a line of the input is not JSON")
+	case json.Unmarshal(line, &messages) != nil:
+		messages = []json.RawMessage{line}
+	case len(messages) == 0:
+		return nil, jsonrpc.CodeInvalidRequest, errors.New("a batch is empty")
 	}
-	for _, message := range batch {
+	for _, message := range messages {
 		if _, err := jsonrpc.DecodeMessage(message); err != nil {
-			return jsonrpc.CodeInvalidRequest, fmt.Errorf("not a message of JSON-RPC 2.0: %w", err)
+			return nil, jsonrpc.CodeInvalidRequest, fmt.Errorf("not a message of JSON-RPC 2.0: %w", err)
 		}
 	}
-	return 0, nil
+	return messages, 0, nil
 }
 
 // refuse answers a line that is no message.

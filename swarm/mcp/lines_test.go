@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestBadLines: a line that is no message is answered, and the session goes on.
+// TestBadLines: a line that is no message is answered, a batch too, and the session
+// goes on.
 func TestBadLines(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
@@ -57,6 +58,18 @@ func TestBadLines(t *testing.T) {
 		if a := receive(); a.ID == nil || *a.ID != 10+i || a.Error != nil {
 			t.Errorf("ping after %q is answered %+v", tt.line, a)
 		}
+	}
+	send(`[{"jsonrpc":"2.0","id":90,"method":"ping"},{"jsonrpc":"2.0","id":91,"method":"ping"}]`)
+	sum := 0 // the order of the answers is open
+	for range 2 {
+		if a := receive(); a.ID == nil || a.Error != nil {
+			t.Errorf("a batch is answered %+v", a)
+		} else {
+			sum += *a.ID
+		}
+	}
+	if sum != 90+91 {
+		t.Errorf("the answers to a batch have the sum of ids %d, want %d", sum, 90+91)
 	}
 	if err := near.Close(); err != nil {
 		t.Fatal(err)
