@@ -1,7 +1,10 @@
 package git
 
 import (
+	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -29,6 +32,9 @@ func notRepo(dir, stderr string) *NotRepoError {
 	first, _, _ := strings.Cut(text, "\n")
 	last := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 	if at, ok := strings.CutPrefix(first, "not a git repository: "); ok {
+		if at == "(null)" { // git 2.55 does not know the path
+			at = cmp.Or(gitFile(dir), "a folder")
+		}
 		return &NotRepoError{
 			Dir: dir, Reason: "not a git repository: a .git file names " + at + ", where there is none",
 			hint: "mend or remove that .git file; `git worktree repair` mends that of a worktree",
@@ -48,6 +54,22 @@ func notRepo(dir, stderr string) *NotRepoError {
 		}
 	}
 	return &NotRepoError{Dir: dir, Reason: oneLine(text), hint: "git itself cannot read this repository; mend what it names"}
+}
+
+// gitFile returns the folder that the nearest .git file names, in dir or above
+// it. It is empty if no such file can be read.
+func gitFile(dir string) string {
+	for {
+		text, err := os.ReadFile(filepath.Join(dir, ".git"))
+		if err == nil {
+			return oneLine(strings.TrimPrefix(string(text), "gitdir: "))
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return ""
+		}
+		dir = above
+	}
 }
 
 // fatal is the reason for which git gave up: all from the line that begins with

@@ -71,3 +71,19 @@ func TestNotRepoOfGit(t *testing.T) {
 		}
 	}
 }
+
+// TestGitFile: git 2.55 says "(null)" in place of the folder that a .git file names.
+func TestGitFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	below := filepath.Join(dir, "a", "b")
+	if err := errors.Join(
+		os.MkdirAll(below, 0o700), os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: /no/where\n"), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	got := notRepo(below, "fatal: not a git repository: (null)\n").Reason
+	if want := "not a git repository: a .git file names /no/where, where there is none"; got != want {
+		t.Errorf("the reason is %q, want %q", got, want)
+	}
+}

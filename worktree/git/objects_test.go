@@ -256,7 +256,7 @@ func TestWriteCommit(t *testing.T) {
 		for _, p := range []Person{
 			{"A User", "user@example.com", when},
 			{"", "", when},
-			{"  <Dr. \"Ä\" X.,> ", " <a@b> ", when},
+			{"  <Dr. \"Ä\" X,> ", " <a@b> ", when},
 			{"<>", "<>\n", when},
 			{"one\ntwo", "a@b", when.UTC()},
 		} {
@@ -274,6 +274,15 @@ func TestWriteCommit(t *testing.T) {
 		if _, err := o.WriteCommit(t.Context(), CommitRequest{Message: "a\x00b"}); err == nil {
 			t.Errorf("%s: a NUL in a message was taken", format)
 		}
+	}
+}
+
+// TestIdentKeepsADot: git before 2.42 drops the dot, so it is no measure here.
+func TestIdentKeepsADot(t *testing.T) {
+	t.Parallel()
+	p := Person{Name: "A. User, Jr.", Email: "a@b.", When: time.Unix(0, 0).UTC()}
+	if got, want := p.ident(), "A. User, Jr. <a@b.> 0 +0000"; got != want {
+		t.Errorf("ident = %q, want %q", got, want)
 	}
 }
 

@@ -66,12 +66,12 @@ func (c CommitRequest) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ident is the person as a commit holds them. Git drops some signs from both
-// ends of a name and an address.
+// ident formats the person as a commit holds them. Git drops some signs from
+// both ends of a name and an address; before 2.42 it drops a dot too ("Jr.").
 func (p Person) ident() string {
 	clean := func(text string) string {
 		text = strings.TrimFunc(text, func(r rune) bool {
-			return r <= ' ' || strings.ContainsRune(`.,:;<>"\'`, r)
+			return r <= ' ' || strings.ContainsRune(`,:;<>"\'`, r)
 		})
 		return strings.Map(func(r rune) rune {
 			if strings.ContainsRune("<>\n\x00", r) {
