@@ -29,7 +29,7 @@ func (y *yard) onTerminals(script string, more ...string) (run string) {
 	y.t.Cleanup(func() {
 		y.swarm(nil, "cancel", run)
 		y.swarm(nil, "wait", run, "--timeout", never.String())
-		aliveIn(y.dir) // until it is gone: what it writes yet would be in the way of who removes the folder
+		aliveIn(y.dir) // wait for its end: its late writes would disturb the removal of the folder
 	})
 	return run
 }
@@ -37,9 +37,9 @@ func (y *yard) onTerminals(script string, more ...string) (run string) {
 // interactive is a shell that a person types to. It says when it is ready.
 const interactive = "PS1='> ' ENV= exec sh -i\n"
 
-// hangs has the shell of a window run something until it is interrupted. What
-// says that it is there is what is to be ended: a shell that has just forked
-// for it may take the signal for itself.
+// hangs has the shell of a window run cat until a signal interrupts it. The
+// text that reports its start comes from cat itself. A shell that has just
+// forked might take the signal in its place.
 func (y *yard) hangs(w *window) {
 	y.t.Helper()
 	y.write("ready", "hangs now\n")
@@ -100,8 +100,8 @@ func TestAttach(t *testing.T) {
 	w.ends(2)
 }
 
-// TestAttachTogether: several watch, one types; when that one is killed the
-// agent does not notice, and the next may type.
+// TestAttachTogether checks that several windows watch and a single one types.
+// The death of that window does not disturb the agent, and the next may type.
 func TestAttachTogether(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -220,8 +220,8 @@ func TestAttachEarly(t *testing.T) {
 	y.ends(7, "wait")
 }
 
-// TestAttachStopped: one who was stopped has a raw terminal again when they
-// go on. One who takes nothing holds nobody up, and is told.
+// TestAttachStopped checks that a stopped client has a raw terminal again when
+// it goes on. A client that reads nothing delays no other client, and is told.
 func TestAttachStopped(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -249,7 +249,7 @@ func TestAttachStopped(t *testing.T) {
 		next.types("\x03touch " + typed + "\r")
 		found := false
 		for try := 0; try < 100 && !found; try++ {
-			time.Sleep(20 * time.Millisecond) // one who only watches waits in vain
+			time.Sleep(20 * time.Millisecond) // a client that only watches waits in vain
 			_, err := os.Stat(typed)
 			found = err == nil
 		}
@@ -299,11 +299,11 @@ while :; do sleep 0.02; done
 	}
 }
 
-// TestAttachEditor types into a program that takes the whole screen, and
-// leaves and comes back in between. vi drops what was typed ahead when the
-// size changes, and does not repeat a write that the change interrupts: it has
-// drawn its screen before anybody attaches, and has drawn it in the size of
-// the window, which is another each time, before anybody types.
+// TestAttachEditor types into a program that takes the whole screen, and leaves
+// and comes back in between. vi drops typed text when the size changes, and
+// does not repeat a write that the change interrupts. So the test attaches
+// after vi has drawn its screen. It types after vi has drawn it in the size of
+// the window, which differs each time.
 func TestAttachEditor(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("vi"); err != nil {
@@ -362,8 +362,8 @@ func TestShell(t *testing.T) {
 	w.sees("what you changed is kept: ")
 	w.ends(0)
 
-	// One that is killed leaves a copy, which is kept by the next gc, but not
-	// while somebody is in it.
+	// A killed shell leaves a copy. The next gc keeps the copy, but not while
+	// somebody is in it.
 	w = y.open(24, 80, "shell", "a1")
 	w.sees("> ")
 	// Where the terminal goes with who was killed there is nothing to read.

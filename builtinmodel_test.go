@@ -14,11 +14,12 @@ import (
 	"agentswarm/swarm/modeltest"
 )
 
-// modelCommand is `model FILE [LOG]`: a provider that speaks Chat Completions answers
-// by a script until the test is over, and $MODEL is where. Each line of FILE is
-// what it says where a conversation has so many results of tools, as an object:
-// "text", "name" and "arguments" of a call, or "status". A conversation with
-// more results hears the last line. Each request is a line of LOG.
+// modelCommand is `model FILE [LOG]`: a provider that speaks Chat Completions
+// answers by a script until the end of the test. $MODEL is its address. Line n
+// of FILE, counted from 0, answers a conversation with n results of tools. It
+// is an object: "text", "name" and "arguments" of a call, or "status". A
+// conversation with more results gets the last line. LOG gets a line for each
+// request.
 func modelCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: model FILE [LOG]")
@@ -45,7 +46,7 @@ func modelCommand(ts *testscript.TestScript, neg bool, args []string) {
 			http.Error(w, "no JSON", http.StatusBadRequest)
 			return
 		}
-		if _, err := fmt.Fprintf(log, "%s\n", body); err != nil { // one write: requests come at once
+		if _, err := fmt.Fprintf(log, "%s\n", body); err != nil { // a single write: requests come at once
 			http.Error(w, "no log", http.StatusInternalServerError)
 			return
 		}

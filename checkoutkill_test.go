@@ -11,8 +11,8 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// checkoutSteps are steps of merge, apply and undo at which they are killed: one
-// of each kind. The package worktree/git/checkout has a test of all of them.
+// checkoutSteps are the steps at which the test kills merge, apply and undo:
+// one of each kind. The package worktree/git/checkout tests all steps.
 func checkoutSteps() []string {
 	return []string{
 		"checkout record the begin", "publish", "checkout write the new files", "checkout write the next index",

@@ -11,7 +11,7 @@ import (
 	"agentswarm/worktree"
 )
 
-// behindWalls is what a user has by default, with workspaces of one kind.
+// behindWalls are the default variables of a user, with workspaces of a kind.
 func behindWalls(t *testing.T, backend string) []string {
 	t.Helper()
 	if ok, err := scriptCondition("mounts", worktree.Linked); err != nil || !ok {
@@ -20,9 +20,9 @@ func behindWalls(t *testing.T, backend string) []string {
 	return []string{"SWARM_SANDBOX=", "SWARM_BACKEND=" + backend}
 }
 
-// takenOver makes upper case of what it reads, unless that takes it over: then
-// it does all the harm that it can, and goes on as if nothing were. $1 is the
-// yard.
+// takenOver is a filter that makes its input upper case. Input with TAKE OVER
+// takes the filter over: it does all the harm that it can, and continues. $1 is
+// the yard.
 const takenOver = `#!/bin/sh
 text=$(cat; echo .); text=${text%.}
 case $text in *"TAKE OVER"*)
@@ -65,7 +65,7 @@ func TestFilterTakenOver(t *testing.T) {
 					t.Errorf("%s was captured as %q, want %q", path, got, want)
 				}
 			}
-			// A copy of what it left is written by the filter.
+			// The filter writes a copy of the agent's files.
 			if got := y.owned(walls, "exec", "a1", "--", "sh", "-c", "cat new.txt new.md"); got.code != 0 || got.stdout != "TAKE OVER\nplain\n" {
 				t.Fatalf("exec ended with %d and %q: %s", got.code, got.stdout, got.stderr)
 			}
@@ -74,8 +74,8 @@ func TestFilterTakenOver(t *testing.T) {
 	}
 }
 
-// TestFilterTakenOverByBase: what an agent left is part of the base of another,
-// and takes over the filter that checks it out.
+// TestFilterTakenOverByBase has an agent's files in the base of another agent
+// take over the filter that checks them out.
 func TestFilterTakenOverByBase(t *testing.T) {
 	t.Parallel()
 	for _, backend := range []string{"worktree", "overlay"} {
@@ -163,7 +163,8 @@ func (y *yard) linesOf(name string) []string {
 }
 
 // TestKillWhileFilterHangsBehindWalls kills swarm with -9 while a filter hangs
-// that reads what an agent wrote: it ends with swarm, and a resume captures.
+// that reads an agent's files. The filter ends with swarm, and a resume
+// captures.
 func TestKillWhileFilterHangsBehindWalls(t *testing.T) {
 	t.Parallel()
 	for _, backend := range []string{"worktree", "overlay"} {
@@ -171,7 +172,7 @@ func TestKillWhileFilterHangsBehindWalls(t *testing.T) {
 			t.Parallel()
 			y := newYard(t)
 			y.env = append(y.env, behindWalls(t, backend)...)
-			// Its process id is one of its own namespace.
+			// Its process id belongs to its own namespace.
 			y.program("bin/hang.sh", fmt.Sprintf("#!/bin/sh\ntest -e '%s' || exec cat\n"+
 				"echo hangs >> '%s'\nexec fakeagent deaf 'mark:%s'\n", y.path("hangs"), y.path("hanging"), y.dir))
 			y.write("repo/.gitattributes", "*.txt filter=hang\n")

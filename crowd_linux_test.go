@@ -22,18 +22,18 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// crowd is a small repository for runs of many agents, and what they print.
+// crowd is a small repository for runs of many agents, and the agents' output.
 type crowd struct {
 	tb          testing.TB
 	dir, repo   string
 	state, home string
-	events      string // a file of what each agent prints
+	events      string // the file of events that each agent prints
 	size        int64
 	sum         uint32
 	turns       int64 // in it
 }
 
-// eventBytes is what each of many agents prints.
+// eventBytes is the size of each agent's output.
 const eventBytes = 10_000_000
 
 func newCrowd(tb testing.TB) *crowd {
@@ -86,8 +86,8 @@ func (c *crowd) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// record writes what the agents print: what agents print most, which is what
-// they put into tools and what came out.
+// record writes the agents' output: mostly inputs and results of tools, the
+// most frequent output of agents.
 func (c *crowd) record(output string) {
 	c.tb.Helper()
 	var text bytes.Buffer
@@ -110,7 +110,7 @@ func (c *crowd) record(output string) {
 	c.must(os.WriteFile(c.events, text.Bytes(), 0o644))
 }
 
-// code is what a tool shows of a file.
+// code is text as a tool shows it of a file.
 func code(lines int) string {
 	return strings.Repeat("\tif err := f(1, \"x\"); err != nil {\n\t\treturn fmt.Errorf(\"do: %w\", err)\n", lines)
 }
@@ -192,8 +192,8 @@ func (c *crowd) awaitView(what string, so func(*store.View) bool) *store.View {
 	return v
 }
 
-// whole holds what each agent wrote to what it printed, and the usage to what
-// it reported: every event was read.
+// whole compares the recorded output of each agent with c.events, and its usage
+// with the reported usage: swarm read every event.
 func (c *crowd) whole(v *store.View, agents int) {
 	c.tb.Helper()
 	if len(v.Agents) < agents {
@@ -219,7 +219,7 @@ func (c *crowd) whole(v *store.View, agents int) {
 	}
 }
 
-// cost is what a process needed itself, without its children.
+// cost is the use of resources by a process itself, without its children.
 type cost struct {
 	peak       int64         // bytes
 	cpu        time.Duration // of its own
@@ -229,7 +229,7 @@ type cost struct {
 	out, wrong string
 }
 
-// meter follows a started process to its end, by what the kernel says of it.
+// meter follows a started process to its end, by the kernel's counters.
 type meter struct {
 	began time.Time
 	cmd   *exec.Cmd
@@ -309,8 +309,8 @@ func (m *meter) end(tb testing.TB) cost {
 	}
 }
 
-// stuck runs a face on a terminal that nobody looks at. It returns once the
-// face has shown something, and lets go of it at the end of the test.
+// stuck runs a face on a terminal without a reader. It returns once the face
+// has shown something, and lets go of it at the end of the test.
 func (c *crowd) stuck(args ...string) {
 	c.tb.Helper()
 	master, slave, err := pty.Open()

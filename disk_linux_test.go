@@ -28,8 +28,8 @@ func TestDiskFull(t *testing.T) {
 
 func fillDisk(t *testing.T, y *yard) {
 	t.Helper()
-	// Room for the binary that swarm keeps, for what must be free before a
-	// workspace is made, and for little more.
+	// Room for the binary that swarm keeps, for the space that must be free
+	// before swarm makes a workspace, and for little more.
 	room := int64(limit.DiskSlack + 12<<20)
 	if self, err := os.Executable(); err == nil {
 		if at, err := os.Stat(self); err == nil {
@@ -87,7 +87,7 @@ func (y *yard) mountState(options string) {
 		y.t.Skipf("no small disk can be mounted here: %v", err)
 	}
 	y.t.Cleanup(func() {
-		// Who has ended may hold it a moment longer than anybody waits for.
+		// An ended process may hold it a moment longer than its parent's wait.
 		y.await("the end of the small disk", func() bool {
 			err := syscall.Unmount(y.state, 0)
 			if err != nil && !errors.Is(err, syscall.EBUSY) {

@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestDiskFilledByOne has one of three agents fill the disk. It is stopped, and
-// the others complete.
+// TestDiskFilledByOne has one of three agents fill the disk. Swarm stops it,
+// and the others complete.
 func TestDiskFilledByOne(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

@@ -15,7 +15,7 @@ import (
 	"agentswarm/worktree"
 )
 
-// docsDir holds one script for each page of walkedPages: NAME.txtar for
+// docsDir holds a script for each page of walkedPages: NAME.txtar for
 // docs/NAME.md. Programs in its folder bin play the agents.
 const docsDir = "testdata/docs"
 
@@ -66,9 +66,9 @@ func walkName(page string) string {
 	return strings.ToLower(strings.TrimSuffix(filepath.Base(page), ".md"))
 }
 
-// TestDocs walks each page from top to bottom in an empty HOME, with what a
-// user has by default. The script of a page runs its blocks by `block`, and
-// `walked` fails on a block that nothing ran.
+// TestDocs walks each page from top to bottom in an empty HOME, with a user's
+// default settings. The script of a page runs its blocks by `block`, and
+// `walked` fails if a block did not run.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	params := scriptParams(worktree.Linked)
@@ -186,8 +186,9 @@ func pageOf(ts *testscript.TestScript, name string) *docPage {
 }
 
 // blockCommand is `block PAGE WORDS`: runs the next block of the page that
-// contains WORDS, in the current folder. A block in sh is run as it is; of a
-// block in console each line after `$ ` is run, and has to print what follows.
+// contains WORDS, in the current folder. It runs a block in sh as it is. Of a
+// block in console it runs each line after `$ `, and compares the output with
+// the lines below.
 func blockCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: block PAGE WORDS")
@@ -219,7 +220,8 @@ func blockCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// runShown runs a command as a terminal would, after one that ended with code.
+// runShown runs a command as a terminal would, after a command that ended with
+// code.
 func runShown(ts *testscript.TestScript, command string, code int) (out string, ended int, err error) {
 	err = ts.Exec("sh", "-c", fmt.Sprintf("exec 2>&1\n(exit %d)\n%s", code, command))
 	var failed *exec.ExitError

@@ -47,7 +47,7 @@ type shown struct {
 }
 
 // readSession are the commands of a block in console. A line that ends in a
-// backslash goes on in the next one.
+// backslash continues on the next line.
 func readSession(text string) []shown {
 	var all []shown
 	goesOn := false
@@ -105,7 +105,8 @@ var varying = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(\[…\])|(/tmp/\S+)|\b([0-9a-f]{40}|[0-9a-f]{7,10})\b|\b([0-9]+(?:\.[0-9]+)?(?:ms|s))\b|\b([a-z]*[0-9][a-z0-9]*)\b|( {2,})`)
 })
 
-// likeLine matches the lines that differ from a shown line only in what varies.
+// likeLine matches the lines that differ from a shown line only in variable
+// parts.
 func likeLine(line string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString("^")

@@ -18,8 +18,8 @@ import (
 	"agentswarm/worktree"
 )
 
-// walledYard is a yard in which agents have what they have by default: walls,
-// and workspaces that are overlays.
+// walledYard is a yard whose agents have the default settings: walls, and
+// workspaces that are overlays.
 func walledYard(t *testing.T) *yard {
 	t.Helper()
 	y := newYard(t)
@@ -46,8 +46,8 @@ func (y *yard) mountedBy() (pids []int) {
 	return pids
 }
 
-// nobody waits until nothing runs for the yard and nothing of it is mounted. It
-// fails where that never is so.
+// nobody waits until no process runs for the yard and nothing of it is mounted.
+// It fails if that never happens.
 func (y *yard) nobody() {
 	y.t.Helper()
 	var alive []string
@@ -66,8 +66,8 @@ func (y *yard) nobody() {
 	y.failf("still alive: %q", alive)
 }
 
-// noWorkspaces checks that no workspace is left, no folder of what agents wrote
-// elsewhere, and that none keeps a base in use.
+// noWorkspaces checks that no workspace is left, that no folder of agents'
+// files elsewhere is left, and that no link keeps a base in use.
 func (y *yard) noWorkspaces() {
 	y.t.Helper()
 	y.tidy()
@@ -76,7 +76,7 @@ func (y *yard) noWorkspaces() {
 	users, err := filepath.Glob(filepath.Join(y.state, "repo-*", "bases", "*", "users", "*"))
 	y.must(err)
 	for _, link := range users {
-		if _, err := os.Stat(link); err == nil { // one that leads nowhere keeps nothing
+		if _, err := os.Stat(link); err == nil { // a link to a missing workspace keeps no base
 			left = append(left, link)
 		}
 	}
@@ -101,10 +101,10 @@ func (y *yard) supervisorsOf(agents ...task.ID) (pids []int) {
 	return pids
 }
 
-// spacesOf are the PID namespaces of supervisors. What has come to be in one can
-// take off its environment, its session and its parents, but not that. They are
-// held to the end of the test: the kernel gives the number of one that is gone
-// to the next that is made, be it another test's.
+// spacesOf are the PID namespaces of supervisors. A process in a PID namespace
+// can leave its environment, session and parents, but not the namespace. The
+// test holds them open to its end. The kernel gives the number of an ended
+// namespace to a new one, even to that of another test.
 func (y *yard) spacesOf(pids []int) (spaces []string) {
 	for _, pid := range pids {
 		f, err := os.Open(fmt.Sprintf("/proc/%d/ns/pid", pid))
@@ -170,7 +170,7 @@ exec sleep 1005
 `
 
 // TestKilledWithFourHundred kills swarm while its agents have four hundred
-// processes. Nothing is left of them, and what they did is captured.
+// processes. No process is left, and their work is captured.
 func TestKilledWithFourHundred(t *testing.T) {
 	t.Parallel()
 	y := walledYard(t)
@@ -223,9 +223,9 @@ func TestKilledWithFourHundred(t *testing.T) {
 	y.noWorkspaces()
 }
 
-// TestSupervisorKilled kills, from outside, what stands between swarm and an
-// agent. The agent has failed with what it did by then, and nothing of it is
-// left; the run goes on.
+// TestSupervisorKilled kills, from outside, the process between swarm and an
+// agent. The agent has failed, with its work until then. No process of it is
+// left, and the run goes on.
 func TestSupervisorKilled(t *testing.T) {
 	t.Parallel()
 	y := walledYard(t)
@@ -263,8 +263,8 @@ func TestSupervisorKilled(t *testing.T) {
 	y.noWorkspaces()
 }
 
-// TestTwoRunsOnOneBase starts two runs at once: they share a base that one of
-// them makes, and nothing else.
+// TestTwoRunsOnOneBase starts two runs at once. They share a base that either
+// of them makes, and nothing else.
 func TestTwoRunsOnOneBase(t *testing.T) {
 	t.Parallel()
 	y := walledYard(t)

@@ -22,21 +22,21 @@ func gitIn(dir string, env []string, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// fakeAgent is an agent made of the steps on its command line, one after the
-// other. Each is a word, or a word and what it takes after colons:
+// fakeAgent is an agent made of the steps on its command line, in order. A step
+// is a word, or a word and its values after colons:
 //
 //	write:FILE:TEXT append:FILE:TEXT rm:FILE mkdir:DIR touch:FILE
 //	print:TEXT err:TEXT env:NAME cwd stdin hear:FILE chatty:BYTES line:BYTES
 //	await:FILE hang deaf fork exit:CODE kill:SIGNAL git:ARGS…
 //	ask:ID:ACTION result:TEXT run:COMMAND speak:REQUEST forge:HOW
 //
-// `hang` waits for a signal, `deaf` ignores all it can, `fork` leaves a
-// process in a session of its own behind, `await` waits for a file, `hear`
-// notes one line of stdin, or its end, in a file. `ask` asks by the protocol
-// for an action, which is JSON, and `result` answers by it. `run` runs a shell
-// command, whatever becomes of it; `speak` and `forge` mean ill. A step may
-// name $WORK, $SIGNALS, $SWARM_AGENT and $SWARM_RUN. Behind walls nothing of
-// $WORK is seen but the workspace and $SIGNALS.
+// `hang` waits for a signal, and `deaf` ignores all it can. `fork` leaves a
+// process in a session of its own behind. `await` waits for a file. `hear`
+// writes a line of stdin, or its end, to a file. `ask` asks by the protocol for
+// an action, which is JSON, and `result` answers by it. `run` runs a shell
+// command and ignores its result; `speak` and `forge` attack. A step may name
+// $WORK, $SIGNALS, $SWARM_AGENT and $SWARM_RUN. Behind walls an agent sees only
+// the workspace and $SIGNALS of $WORK.
 func fakeAgent() {
 	names := stepNames()
 	for _, step := range os.Args[1:] {
@@ -48,7 +48,7 @@ func fakeAgent() {
 	}
 }
 
-// stepNames puts in what steps may name.
+// stepNames replaces the names in steps by their values.
 func stepNames() *strings.Replacer {
 	var pairs []string
 	for _, name := range []string{"WORK", "SIGNALS", "SWARM_AGENT", "SWARM_RUN"} {

@@ -27,10 +27,10 @@ import (
 //	full:entered:FILE  at steps of this name the disk is full
 const faultVar = "SWARMTEST_FAULT"
 
-// faultySwarm is main, with a fault where the environment asks for one. How much
-// memory the machine has left decides nothing: other tests have what they need at
-// the time, and agents that wait for each other must be at work at once. Nor does
-// it matter how long a completion takes, where a shell would sooner be offered less.
+// faultySwarm is main, with a fault if the environment asks for it. Memory left
+// on the machine decides nothing. Other tests use memory at the same time, and
+// agents that wait for each other must work at once. A slow completion offers
+// as much as a fast completion; in a shell it would offer less.
 func faultySwarm() {
 	fault, fakes, word := os.Getenv(faultVar), fakeKinds(), ""
 	if len(os.Args) > 1 {
@@ -95,8 +95,8 @@ func (f *faulty) step(name string) error {
 	return err
 }
 
-// recorded tells whether a step is the one of a record that is asked for:
-// "before 17 closed" is "before closed". Of "before closed*3" it is the third.
+// recorded reports whether a step is the requested step of a record: "before 17
+// closed" is "before closed". Of "before closed*3" it is the third.
 func (f *faulty) recorded(step string) bool {
 	words := strings.Fields(step)
 	at, nth, counted := strings.Cut(f.at, "*")
@@ -106,7 +106,7 @@ func (f *faulty) recorded(step string) bool {
 	return !counted || strconv.FormatInt(f.seen.Add(1), 10) == nth
 }
 
-// prune is what a user may do at any moment.
+// prune runs git's clean-up commands, which a user may run at any moment.
 func (f *faulty) prune() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -47,7 +47,7 @@ func filtered(t *testing.T) []string {
 	return all
 }
 
-// shared makes what the commands name: branches, tags, a remote, notes, a
+// shared makes the targets of the commands: branches, tags, a remote, notes, a
 // stash, a hook, and a work tree beside the user's.
 func (y *yard) shared() {
 	y.t.Helper()
@@ -76,8 +76,8 @@ func (y *yard) shared() {
 	y.write("repo/.git/hooks/pre-commit", "#!/bin/sh\n")
 }
 
-// held is what work trees share, and what is in the others of them: refs, what
-// they were, configuration, hooks, work trees and the remote.
+// held lists the state that work trees share, and the state of the other work
+// trees: refs, reflogs, configuration, hooks, work trees and the remote.
 func (y *yard) held() string {
 	y.t.Helper()
 	var all strings.Builder
@@ -116,9 +116,9 @@ func (y *yard) held() string {
 	return all.String()
 }
 
-// objects are all that something leads to, in order. Linked work trees write
-// their objects where the repository has its own, so that a git of theirs can
-// prune what nothing leads to.
+// objects are all reachable objects, in order. Linked work trees write their
+// objects to the repository's own store, so that a git of theirs can prune
+// unreachable objects.
 func (y *yard) objects() []string {
 	y.t.Helper()
 	all := strings.Split(y.git("rev-list", "--objects", "--no-object-names", "--all", "--reflog", "--indexed-objects"), "\n")
@@ -147,9 +147,9 @@ func (y *yard) tries(commands []string) string {
 }
 
 // TestFilteredCommandsAreHarmless runs each git command that the filter refuses
-// where it is refused by nothing but the walls: in a linked work tree, by the
-// path of git. All of what work trees share is as it was. Without walls it is
-// not, or the commands would show nothing.
+// in a place where only the walls refuse it: in a linked work tree, by the path
+// of git. The state that work trees share does not change. Without walls it
+// does, or the commands would prove nothing.
 func TestFilteredCommandsAreHarmless(t *testing.T) {
 	t.Parallel()
 	commands := filtered(t)
@@ -191,7 +191,7 @@ func TestFilteredCommandsAreHarmless(t *testing.T) {
 	}
 }
 
-// changedLines are the lines that only one of two texts has.
+// changedLines are the lines that only the first or only the second text has.
 func changedLines(before, after string) string {
 	var b strings.Builder
 	old, now := strings.Split(before, "\n"), strings.Split(after, "\n")

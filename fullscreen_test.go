@@ -107,8 +107,9 @@ func TestWatchView(t *testing.T) {
 	y.running("a1")
 }
 
-// TestReviewView: a person reviews a run on a real terminal by keys alone. Verdicts
-// are kept, one can be undone, and the terminal is left as it was.
+// TestReviewView has a person review a run on a real terminal by keys alone.
+// Verdicts are kept, an undo takes back a verdict, and the terminal is left as
+// it was.
 func TestReviewView(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// speak says a line to every control socket of the agent's run and prints
-// what is answered.
+// speak sends a line to every control socket of the agent's run and prints the
+// answers.
 func speak(line string) error {
 	sockets, err := controlSockets()
 	if err != nil {
@@ -91,10 +91,11 @@ func usurp(dir string) error {
 	}
 }
 
-// forge does to the journal of the agent's run what rest says: `append:JSON`
-// adds a record of that type and body, with the number and the checksum it
-// would have, `long` one that is longer than all the rest; `over` writes over a part of it; `swap:JSON` replaces it by a
-// copy that ends in such a record; `reword:OLD=NEW` by one with another text.
+// forge changes the journal of the agent's run as rest orders. `append:JSON`
+// adds a record of that type and body, with valid number and checksum. `long`
+// adds a record longer than the rest of the journal. `over` overwrites a part
+// of it. `swap:JSON` replaces it by a copy that ends in such a record, and
+// `reword:OLD=NEW` by a copy with another text.
 func forge(rest string) error {
 	journals, err := filepath.Glob(filepath.Join(os.Getenv("WORK"), "state", "*", "runs", os.Getenv("SWARM_RUN"), "journal.jsonl"))
 	if err != nil || len(journals) != 1 {
@@ -147,8 +148,8 @@ func forge(rest string) error {
 	}
 }
 
-// forged is a line that follows the last one of a journal, as swarm would
-// have written it.
+// forged is a line that follows the last line of a journal, as swarm would have
+// written it.
 func forged(journal []byte, record string) ([]byte, error) {
 	var said struct {
 		Type string          `json:"type"`

@@ -106,8 +106,8 @@ func (y *yard) recorded(is func(event.Event) bool) bool {
 	return false
 }
 
-// TestSignalled ends a run by a signal while one agent would end at a TERM,
-// one is deaf, and one waits for its turn.
+// TestSignalled ends a run by a signal. A first agent would end at a TERM, a
+// second is deaf, and a third waits for its turn.
 func TestSignalled(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -265,14 +265,14 @@ func TestToolExceptions(t *testing.T) {
 	}
 }
 
-// isolationRow is one action that an agent tries.
+// isolationRow is an action that an agent tries.
 type isolationRow struct {
 	action string
 	script string      // ends with 0 if the agent could do it
 	effect func() bool // if set, decides in place of the script's exit code
 }
 
-// checkRow is one thing that an agent leaves for its check.
+// checkRow is a thing that an agent leaves for its check.
 type checkRow struct {
 	action string
 	agent  string // ends with 0
@@ -375,8 +375,8 @@ func (y *yard) otherRun(mode sandboxMode) (socket string, end func()) {
 	return "", end
 }
 
-// isolationRows prepares what the agents try to reach. socket is the control socket
-// of another run.
+// isolationRows prepares the targets of the agents. socket is the control
+// socket of another run.
 func (y *yard) isolationRows(socket string) []isolationRow {
 	y.write("outside/file", "yours\n")
 	y.write("home/.ssh/id_ed25519", "secret\n")

@@ -50,7 +50,8 @@ func controlsWith(path, secret string) error {
 }
 
 // asksAt returns an error if the ask socket of another agent does not accept an
-// action, also with the secret in the environment of a process, if one can be read.
+// action. It also tries the secret in the environment of a process, if it can
+// read that.
 func asksAt(path string) error {
 	address := path
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")

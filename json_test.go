@@ -32,9 +32,9 @@ func jsonBlocks(page []byte) (map[string]map[string]any, error) {
 	return blocks, nil
 }
 
-// closed makes a schema refuse what it does not name: a reader has to expect
-// more, but what swarm prints is to be on the page. value is false for parts
-// of a schema that others add to.
+// closed makes a schema refuse unnamed properties. A reader has to expect more,
+// but swarm's output must be on the page. value is false for parts of a schema
+// that other schemas extend.
 func closed(schema any, value bool) {
 	s, ok := schema.(map[string]any)
 	if !ok {
@@ -82,8 +82,8 @@ func schemas() (map[string]*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// validCommand is `valid SCHEMA`: the last command printed objects, one a
-// line, and each is as docs/json.md has it. All but events are one.
+// validCommand is `valid SCHEMA`: the last command printed objects, each on its
+// line, and each matches docs/json.md. All but events print a single object.
 func validCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: valid SCHEMA")
@@ -108,8 +108,8 @@ func validCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// TestJSONPage holds the page to itself, and the script that validates what
-// commands print to the page: each object and each command is in it.
+// TestJSONPage checks the page itself. It also checks the script that validates
+// the commands' output: each object and each command of the page is in it.
 func TestJSONPage(t *testing.T) {
 	t.Parallel()
 	all, err := schemas()

@@ -24,10 +24,11 @@ import (
 const killWrites = 5
 
 // TestKills kills swarm, supervisors, agents and git, at steps that a seed
-// picks: with linked worktrees without a sandbox, and with overlays inside one.
-// After each kill the next command recovers the run, and nothing is lost, alive
-// or touched that should not be. In the end the run completes, and lands the
-// tree of an undisturbed run. A campaign kills about a hundred times.
+// picks: with linked worktrees without a sandbox, and with overlays inside a
+// sandbox. After each kill the next command recovers the run. No work is lost,
+// no process is left, and no foreign file is changed. In the end the run
+// completes, and lands the tree of an undisturbed run. A campaign kills about a
+// hundred times.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	seed, runs := campaign.Seed(t), campaign.Rounds(t, 1, 20)
@@ -48,13 +49,13 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// diceOf are the dice of one run. They are its own: how often the runs before it
-// draw depends on how far these come.
+// diceOf are the dice of a run. They belong to the run: the draws of the runs
+// before it depend on how far these come.
 func diceOf(seed uint64, lane, run int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(lane)<<32|uint64(run)))
 }
 
-// undisturbed is the tree that a run lands which nobody kills.
+// undisturbed is the tree that a run without kills lands.
 func undisturbed(t *testing.T) string {
 	t.Helper()
 	k := &killing{yard: newYard(t)}
@@ -64,7 +65,7 @@ func undisturbed(t *testing.T) string {
 	return k.landed()
 }
 
-// killing is one run and the kills it lives through.
+// killing is a run and the kills it lives through.
 type killing struct {
 	*yard
 	dice *rand.Rand
@@ -74,7 +75,7 @@ type killing struct {
 }
 
 func (k *killing) runArgs() []string {
-	// The check leaves something behind that is nobody's work.
+	// The check leaves a file behind that is no agent's work.
 	return []string{
 		"run", "--each", "pkg/*/", "-j", "3", "--verify", "echo checked > checked.txt",
 		"--", "fakeagent", fmt.Sprintf("ledger:%s:%d", k.ledger, killWrites),
@@ -87,7 +88,7 @@ func (k *killing) campaign(want string) (kills int64) {
 	bystander := exec.Command("fakeagent", "deaf", "bystander")
 	k.must(bystander.Start())
 	defer func() {
-		// Signal says whether it is there still: nobody else reaps it.
+		// Signal reports whether it still exists: no other process reaps it.
 		if err := bystander.Process.Signal(syscall.Signal(0)); err != nil {
 			k.failf("a bystander was killed: %v", err)
 		}
@@ -129,7 +130,7 @@ func (k *killing) campaign(want string) (kills int64) {
 	return kills
 }
 
-// did remembers the latest fault, for whoever reads of a failure.
+// did remembers the latest fault, for the message of a failure.
 func (k *killing) did(what string) { k.about = fmt.Sprintf("%s: after %s: ", k.name, what) }
 
 // describe tells how far a run that failed the test had come.
@@ -287,7 +288,7 @@ func (k *killing) inspect(theirs string) {
 	}
 }
 
-// unexpected is what a command that puts a run in order has no reason to say.
+// unexpected is the unexpected output of a command that puts a run in order.
 func (s said) unexpected() string {
 	for _, known := range []string{"its process died; capturing", "capture what was left", "journal of run"} {
 		if strings.Contains(s.stderr, known) {
@@ -297,7 +298,7 @@ func (s said) unexpected() string {
 	return s.stderr
 }
 
-// paidOnce checks that no attempt followed one that had ended well.
+// paidOnce checks that no attempt followed a successful attempt.
 func (k *killing) paidOnce() {
 	k.t.Helper()
 	runs := k.runs()

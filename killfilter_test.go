@@ -18,7 +18,7 @@ import (
 func TestKillWhileFilterHangs(t *testing.T) {
 	t.Parallel()
 	each := []string{"run", "--each", "pkg/*/", "--", "fakeagent", "write:new.txt:x"}
-	// The filter hangs from when an agent says so: not in what comes before.
+	// The filter hangs from the moment an agent asks for it, not before.
 	late := append(slices.Clone(each), "touch:HANGS")
 	tests := []struct {
 		name  string
@@ -60,8 +60,8 @@ func TestKillWhileFilterHangs(t *testing.T) {
 			if tt.next != nil {
 				y.killHanging(tt.next)
 			}
-			// What was cut off is put in order once the filter works, also
-			// where an agent that runs again says that it shall hang.
+			// The work of a killed process is captured once the filter works,
+			// also if an agent that runs again asks for a hang.
 			y.program("hang.sh", "#!/bin/sh\nexec cat\n")
 			if v := y.view(); v != nil {
 				y.ends(0, "resume")
@@ -104,8 +104,9 @@ func (y *yard) killHanging(args []string) {
 	}
 }
 
-// dead waits until processes that were started for the yard are gone; zombies
-// that nobody waits for are. The number of one that is may be another's by now.
+// dead waits until the processes that were started for the yard are gone. A
+// zombie counts as gone. The process id of an ended process may belong to
+// another process by now.
 func (y *yard) dead(pids []string) {
 	y.t.Helper()
 	for deadline := time.Now().Add(never); ; {
@@ -127,9 +128,9 @@ func (y *yard) dead(pids []string) {
 	}
 }
 
-// TestReadersStartNoKeeper: only what works on a run has a process that ends
-// its gits; a command that reads does without, and its gits are in groups of
-// their own.
+// TestReadersStartNoKeeper checks that only a command that works on a run has a
+// process that ends its gits. A reading command has none, and its gits are in
+// groups of their own.
 func TestReadersStartNoKeeper(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

@@ -72,7 +72,8 @@ func keyed(name, risk string) func(agent.Surroundings) agent.Login {
 	}
 }
 
-// wordy drives a command, and says in its arguments what it is to use.
+// wordy drives a command, and names in its arguments the model and other
+// settings to use.
 type wordy struct{ command.Adapter }
 
 func (w wordy) Launch(r agent.Request) (agent.Launch, error) {

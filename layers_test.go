@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// layers is the table of packages: each may import only packages of a row
-// above its own. docs/architecture.md says what each owns.
+// layers is the table of packages: each may import only packages of a row above
+// its own. docs/architecture.md lists the purpose of each.
 func layers() [][]string {
 	return [][]string{
 		0: {
@@ -59,8 +59,9 @@ func layers() [][]string {
 	}
 }
 
-// rooms are the packages of one area, by the row of [layers] that they lie below:
-// each list may import those before it, and the packages of that row none of them.
+// rooms are the packages of an area, by the row of [layers] that they lie
+// below: each list may import those before it, and the packages of that row
+// none of them.
 func rooms() map[int][][]string {
 	return map[int][][]string{
 		1: {

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// A ledger is a folder outside of every workspace in which agents note what
-// they do, each note on the disk before the next deed. It is how a test knows
-// what an agent wrote, whoever was killed meanwhile:
+// A ledger is a folder outside of every workspace. Agents record their actions
+// there, each on the disk before the next action. From it a test knows the
+// agent's writes, also after a kill:
 //
 //	starts              "a1 1": a line for each attempt that began
 //	ends                the same for each that came to its end
 //	notes/a1.1          "did N": the N-th write of the attempt is done
-//	die/a1              "agent 3", "polite 3", "deaf 3" or "flood 3": what the
-//	                    agent does before its third write, once
+//	die/a1              "agent 3", "polite 3", "deaf 3" or "flood 3": the
+//	                    agent's action before its third write, once
 //	paused/a1           that has come to pass
 type ledger string
 
@@ -48,8 +48,8 @@ func (l ledger) lines(name string) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// ledgerWrite is the N-th thing an agent writes: where, and what. It depends
-// on nothing else, so that every attempt that ends well leaves the same.
+// ledgerWrite is the path and the text of an agent's N-th write. It depends on
+// nothing else, so every successful attempt leaves the same files.
 func ledgerWrite(agent string, n int) (path, text string) {
 	text = fmt.Sprintf("%s wrote %d\n", agent, n)
 	if n%3 == 0 {
@@ -90,9 +90,9 @@ func (l ledger) order(agent, what string, n int) error {
 	return os.WriteFile(l.path("die", agent), fmt.Appendf(nil, "%s %d", what, n), 0o644)
 }
 
-// obey does before the N-th write what a test ordered: the agent kills itself
-// with -9, waits for its end with or without an ear for SIGTERM, or fills the
-// disk. It happens once.
+// obey carries out a test's order before the N-th write. The agent kills itself
+// with -9, waits for its end with or without a handler for SIGTERM, or fills
+// the disk. It happens once.
 func (l ledger) obey(agent, attempt string, n int) error {
 	order := l.path("die", agent)
 	text, err := os.ReadFile(order)

@@ -14,7 +14,7 @@ import (
 // locked. The loser ends at once, with 0 and without a word, as some do.
 type lockingKind struct {
 	name, variable string
-	stream         string // what the real one wrote, below swarm/agent
+	stream         string // the stream of the real program, below swarm/agent
 }
 
 func lockingKinds() []lockingKind {
@@ -29,8 +29,8 @@ func lockingKinds() []lockingKind {
 	}
 }
 
-// fake puts a program of the kind's name before all others. It tells what the
-// real one told once it has its lock, which it never gives back.
+// fake puts a program of the kind's name before all others. Once it has its
+// lock, it prints the stream of the real program. It never gives the lock back.
 func (y *yard) fake(k lockingKind) {
 	y.t.Helper()
 	stream, err := filepath.Abs(filepath.Join("swarm", "agent", k.stream))

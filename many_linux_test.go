@@ -30,10 +30,10 @@ func TestManyEvents(t *testing.T) {
 	c := newCrowd(t)
 	c.record(code(60))
 	agents := campaign.Rounds(t, 10, 100)
-	printing := agents - 1 // one shows it on a terminal
+	printing := agents - 1 // the last agent prints on a terminal
 	list := c.tasks(printing, agents-printing)
 
-	// The run's own terminal is one that nobody looks at.
+	// The run's own terminal has no reader.
 	master, slave, err := pty.Open()
 	c.must(err)
 	cmd := c.command("run", list, "-j", strconv.Itoa(agents), "--json")
@@ -70,8 +70,8 @@ func TestManyEvents(t *testing.T) {
 	checkPeak(t, k, 150<<20)
 }
 
-// TestManyLongLines is the same with lines about as long as an event may be: in
-// the middle of one, each agent would be worth megabytes.
+// TestManyLongLines is TestMany with lines about as long as an event may be. In
+// the middle of a line, each agent would hold megabytes.
 func TestManyLongLines(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t)
@@ -106,8 +106,8 @@ func TestManyQueued(t *testing.T) {
 	newCrowd(t).queued(campaign.Rounds(t, 100, 1000))
 }
 
-// BenchmarkMany tells how many cores swarm itself needs, and how much memory,
-// for what the tests of this file hold it to.
+// BenchmarkMany measures how many cores and how much memory swarm itself needs
+// for the runs of this file's tests.
 func BenchmarkMany(b *testing.B) {
 	report := func(b *testing.B, k cost) {
 		b.ReportMetric(k.cpu.Seconds()/k.wall.Seconds(), "cores")

@@ -145,8 +145,8 @@ return said.map(s => s.trim().length)`
 	if !failed || text != "run "+status.Run+" stopped: by dispatch_cancel" {
 		t.Errorf("dispatch_wait of a cancelled run answers %q (error %v)", text, failed)
 	}
-	// The runs at work end with the harness, and the next one goes on with them.
-	// The agent that has ended is not started again.
+	// The runs at work end with the harness, and the next harness continues
+	// them. The agent that has ended is not started again.
 	text, _ = call("dispatch", map[string]any{"code": `const first = await agent('! append:$SIGNALS/first:x\n! print:' + args.word)
 return first.trim() + (await agent('! await:$SIGNALS/go\n! print:more')).trim()`, "args": map[string]any{"word": "once"}, "wait_s": 0})
 	y.must(json.Unmarshal([]byte(text), &status))

@@ -53,7 +53,8 @@ func TestKilledQueue(t *testing.T) {
 	k.verifiedOnce()
 }
 
-// check is the text of a check. Verdicts on one do not count for another.
+// check is the text of a check. A verdict on it does not count for another
+// check.
 func check(n int) string { return fmt.Sprintf("! grep -q bad pkg/*/f.txt # %d", n) }
 
 // killed kills a merge at a step. It reports false if the merge came to its end

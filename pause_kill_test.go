@@ -29,7 +29,8 @@ command = ["sh", "-c", 'echo "{\"type\":\"usage\",\"output\":100}"; if ! test -e
 }
 
 // TestKilledWhenPaused kills swarm around each record of a pause. A resume
-// pauses again, one with a larger budget goes on, and nobody is paid twice.
+// pauses again, a resume with a larger budget goes on, and no attempt is paid
+// twice.
 func TestKilledWhenPaused(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[string]store.Status{
@@ -68,7 +69,7 @@ func TestKilledWhenPaused(t *testing.T) {
 	}
 }
 
-// TestKilledWhilePausing kills swarm while one agent goes on after a pause.
+// TestKilledWhilePausing kills swarm while an agent goes on after a pause.
 func TestKilledWhilePausing(t *testing.T) {
 	t.Parallel()
 	y := budgetYard(t)

@@ -26,11 +26,11 @@ import (
 
 var writePicture = flag.Bool("picture", false, "record the picture of the README again")
 
-// pictureID is the id of the run, which is another one each time.
+// pictureID is the id of the run, which differs each time.
 var pictureID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`run [a-z]*[0-9][a-z0-9]*: [0-9]+ completed`) })
 
 // TestPicture records the session of the picture again, in a terminal. The
-// picture has to end with what the terminal shows at the end.
+// picture has to end with the terminal's last screen.
 func TestPicture(t *testing.T) {
 	t.Parallel()
 	params := scriptParams(worktree.Linked)
@@ -130,15 +130,15 @@ func ended(err error) error {
 	return err
 }
 
-// typeSession types a command whenever the shell has printed its prompt, and
-// ends at the prompt after the last one.
+// typeSession types a command after each prompt of the shell, and ends at the
+// prompt after the last command.
 func typeSession(master io.ReadWriter) ([]picture.Output, error) {
 	var outputs []picture.Output
 	begin := time.Now()
 	left := pictureSession()
 	buf := make([]byte, 4096)
 	prompt := []byte("$ ")
-	line := []byte(nil) // the last one, as far as it is there
+	line := []byte(nil) // the last line, as far as it is there
 	for {
 		n, err := master.Read(buf)
 		if err != nil {

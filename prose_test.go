@@ -22,7 +22,7 @@ func prosePages() []string {
 }
 
 // The bounds of a page: how many words 9 of 10 sentences have at most, and how
-// many of 100 sentences may begin with one of the openings.
+// many of 100 sentences may begin with a word of openings.
 const (
 	proseWords    = 26
 	proseOpenings = 1
@@ -61,8 +61,8 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// markup is what a reader does not see of a line: the targets of links, marks
-// of emphasis, and the begin of a list item.
+// markup matches the parts of a line that a reader does not see: the targets of
+// links, marks of emphasis, and the begin of a list item.
 var markup = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\]\([^)]*\)|[*_\[\]!]|^\s*(?:-|\d+\.)\s+`) })
 
 // codeSpan counts as a word.

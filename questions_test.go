@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// journalsOf are the journals of a run, of which there is one.
+// journalsOf is the path of the run's single journal.
 func journalsOf(ts *testscript.TestScript, run string) string {
 	found, err := filepath.Glob(filepath.Join(ts.Getenv("SWARM_STATE_DIR"), "*", "runs", run, "journal.jsonl"))
 	if err != nil || len(found) != 1 {
@@ -57,9 +57,9 @@ func typesCommand(ts *testscript.TestScript, neg bool, args []string) {
 			m.types = "\x03"
 		}
 		if drawn {
-			// Ten frames a second at most. What reads the keyboard begins to count
-			// up to a tenth of a second later, on a machine with nothing else to
-			// do, and takes nothing that was typed before that.
+			// Ten frames a second at most. The reader of the keyboard begins to
+			// count up to a tenth of a second later, on an idle machine, and
+			// takes no earlier input.
 			m.times = 25
 		}
 		moves = append(moves, m)
@@ -81,7 +81,8 @@ func typesCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// move is what somebody types once they have seen something so many times.
+// move is a text that a person types after a text has been shown some number of
+// times.
 type move struct {
 	wait, types string
 	times       int

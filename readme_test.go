@@ -22,7 +22,8 @@ func readPage(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestReadmeIsShort: a newcomer reads the README in one go.
+// TestReadmeIsShort bounds the length of the README: a newcomer reads it in a
+// single sitting.
 func TestReadmeIsShort(t *testing.T) {
 	t.Parallel()
 	if n := strings.Count(readPage(t, "README.md"), "\n"); n > readmeLines {
@@ -55,8 +56,8 @@ func TestReadmeNamesTheAgents(t *testing.T) {
 	}
 }
 
-// TestScriptsPageShowsAWorkflow holds the script that the page shows to the
-// tested one.
+// TestScriptsPageShowsAWorkflow compares the script on the page with the tested
+// script.
 func TestScriptsPageShowsAWorkflow(t *testing.T) {
 	t.Parallel()
 	script := readPage(t, filepath.Join("testdata", "workflows", "race-fixers.js"))

@@ -158,7 +158,7 @@ func newRealAt(t *testing.T, k realKind, url string) *real {
 	return r
 }
 
-// result is what run --json says of one agent.
+// result is an agent in the output of run --json.
 type result struct {
 	Status string
 	Model  string
@@ -174,7 +174,8 @@ type result struct {
 	Attempt    int
 }
 
-// run runs one agent, or what more says, and returns what became of the last.
+// run runs an agent, or the agents of the words in more, and returns the result
+// of the last.
 func (r *real) run(code int, more ...string) result {
 	r.t.Helper()
 	args := append([]string{"run", "--json", "--agent", r.kind.name, "--model", r.kind.model}, more...)
@@ -210,8 +211,8 @@ func editing() []modeltest.Rule {
 // contractWords are some of those that every agent is told first.
 const contractWords = "Judge each action in silence before you take it."
 
-// TestRealEdit holds that what an agent changes by its tools is a patch, and
-// that its words, its model and what it used are known.
+// TestRealEdit checks that an agent's changes by its tools become a patch, and
+// that its answer, model and usage are known.
 func TestRealEdit(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
@@ -239,7 +240,8 @@ func TestRealEdit(t *testing.T) {
 				t.Error("the model is not told how its actions are judged")
 				break
 			}
-			// What differs from agent to agent no provider caches for all.
+			// Text that differs from agent to agent keeps a provider from
+			// sharing its cache.
 			if at := strings.Index(string(request.Body), r.state); at >= 0 {
 				t.Errorf("the model is told where the agent's state is: %s", request.Body[max(0, at-200):at+200])
 				break

@@ -18,8 +18,8 @@ func failing(status int) modeltest.Turn {
 	return modeltest.Turn{Error: &modeltest.Error{Status: status}}
 }
 
-// TestRealAuth holds that a key which is refused is told as that, and that
-// nobody tries it again.
+// TestRealAuth checks that a refused key is reported as that, and that no
+// program tries it again.
 func TestRealAuth(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
@@ -47,8 +47,9 @@ func TestRealNobody(t *testing.T) {
 	})
 }
 
-// TestRealRecovers holds that an agent whose model fails once does its work all
-// the same: there is one patch and one answer, whoever it is that tries again.
+// TestRealRecovers checks that an agent whose model fails once does its work
+// all the same. There is a single patch and a single answer, whichever program
+// tries again.
 func TestRealRecovers(t *testing.T) {
 	t.Parallel()
 	limited := modeltest.Turn{Error: &modeltest.Error{Status: http.StatusTooManyRequests, RetryAfter: modeltest.Duration(time.Second)}}

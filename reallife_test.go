@@ -126,7 +126,7 @@ func TestRealSteer(t *testing.T) {
 			}},
 			modeltest.Rule{When: modeltest.When{User: "marmalade"}, Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}},
 			modeltest.Rule{When: modeltest.When{System: "marmalade"}, Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}}, // as claude tells it
-			// Who was sent words may read them after the end of its command.
+			// A program may read a sent message after the end of its command.
 			modeltest.Rule{Turn: modeltest.Turn{
 				Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{"command": "true"}}},
 			}},
@@ -141,7 +141,7 @@ func TestRealSteer(t *testing.T) {
 			held, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 			return err == nil && held.Close() == nil
 		})
-		r.must(cmd.Wait()) // which it does by what it is told, and by nothing else
+		r.must(cmd.Wait()) // only the message of `send` makes it end
 	}, agent.KindPi, agent.KindCodex, agent.KindClaude, agent.KindBuiltin)
 }
 
@@ -157,8 +157,8 @@ func (r *real) awaitNone(mark string) {
 	r.until(mark+" does not end", func() bool { return len(processesWith(mark)) == 0 })
 }
 
-// until polls for what another process does. On a busy machine an agent CLI takes
-// a minute to begin with its work.
+// until polls for the effect of another process. On a busy machine an agent CLI
+// takes a minute to begin its work.
 func (r *real) until(what string, done func() bool) {
 	r.t.Helper()
 	for deadline := time.Now().Add(never); !done(); time.Sleep(10 * time.Millisecond) {

@@ -31,9 +31,9 @@ func ownModel(k realKind) (model, family string) {
 	}
 }
 
-// TestRealPrompt holds that what is sent to a model opens with all parts, in
-// order and each of them once, that it names the tools that are really offered,
-// and that agents with other tasks are told the same.
+// TestRealPrompt checks that a model's request opens with all parts, in order
+// and each of them once. The request names the tools that are really offered.
+// Agents with other tasks get the same opening.
 func TestRealPrompt(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
@@ -65,8 +65,8 @@ func TestRealPrompt(t *testing.T) {
 	})
 }
 
-// TestRealMemory holds that what a repository says to agents is said to them
-// once, with walls and without, in whichever files it stands.
+// TestRealMemory checks that agents get a repository's instructions once, with
+// walls and without, from each file that may hold them.
 func TestRealMemory(t *testing.T) {
 	t.Parallel()
 	own := map[string]string{agent.KindClaude: "CLAUDE.md", agent.KindGemini: "GEMINI.md", agent.KindQwen: "QWEN.md",
@@ -98,8 +98,8 @@ func TestRealMemory(t *testing.T) {
 	})
 }
 
-// TestMemoryLink holds that a link from one such file to another is followed
-// within the commit, and that what is not committed counts for nothing.
+// TestMemoryLink checks that a link between two such files is followed within
+// the commit, and that uncommitted changes do not count.
 func TestMemoryLink(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
@@ -117,7 +117,7 @@ func TestMemoryLink(t *testing.T) {
 	}, agent.KindBuiltin)
 }
 
-// opening is the first request that says what agents are told.
+// opening is the first request with the instructions of agents.
 func opening(t *testing.T, all []modeltest.Request) modeltest.Request {
 	t.Helper()
 	for _, q := range all {
@@ -129,7 +129,8 @@ func opening(t *testing.T, all []modeltest.Request) modeltest.Request {
 	return modeltest.Request{}
 }
 
-// inOrder is what we say of a request.
+// inOrder checks that a request has swarm's parts in order, each once. It returns
+// the text from their begin to the last.
 func inOrder(t *testing.T, q modeltest.Request, family string) string {
 	t.Helper()
 	body := string(q.Body)

@@ -60,7 +60,7 @@ func binds(t *testing.T, request modeltest.Request) bool {
 	return false
 }
 
-// TestRealFork holds that a fork goes on with what its parent knows.
+// TestRealFork checks that a fork knows the conversation of its parent.
 func TestRealFork(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
@@ -90,8 +90,8 @@ func TestRealFork(t *testing.T) {
 	})
 }
 
-// TestRealKey holds that commands of the built-in agent do not find its key where
-// processes show what they were started with.
+// TestRealKey checks that the built-in agent's commands do not find its key in
+// the environments that /proc shows.
 func TestRealKey(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
@@ -109,8 +109,8 @@ func TestRealKey(t *testing.T) {
 	}, agent.KindBuiltin)
 }
 
-// TestRealPrefix holds that what agents of a run begin with is the same for all,
-// so that their provider reads it once.
+// TestRealPrefix checks that the requests of a run's agents begin alike, so
+// that their provider reads the begin once.
 func TestRealPrefix(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {

@@ -11,7 +11,7 @@ import (
 	"agentswarm/worktree"
 )
 
-// calling is a turn in which a model uses one tool, at so many results.
+// calling is a turn in which a model uses a tool, after since results.
 func calling(since int, tool string, args map[string]any) modeltest.Rule {
 	return modeltest.Rule{
 		When: modeltest.When{Since: at(since)},
@@ -19,12 +19,12 @@ func calling(since int, tool string, args map[string]any) modeltest.Rule {
 	}
 }
 
-// saying is what a model says where no other rule is for it.
+// saying is a model's answer if no other rule fits.
 func saying(text string) modeltest.Rule {
 	return modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{text}}}
 }
 
-// results are what a model was told of its calls, one after the other.
+// results are the results of calls that a model got, in order.
 func (r *real) results(want int) []string {
 	r.t.Helper()
 	var all []string
@@ -39,8 +39,8 @@ func (r *real) results(want int) []string {
 	return all
 }
 
-// TestRealRefused holds that the hook of an agent keeps it from what nobody
-// allowed, tells its model why, and lets it go on.
+// TestRealRefused checks that the hook of an agent refuses an action without a
+// permission, tells its model why, and lets it go on.
 func TestRealRefused(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {

@@ -18,8 +18,8 @@ func releaseKeys() []string {
 	return []string{"version", "project_name", "before", "builds", "archives", "checksum", "sboms", "changelog", "release"}
 }
 
-// TestRelease holds the release configuration to the repository: what it names
-// is there, and what a release must have is in it.
+// TestRelease compares the release configuration with the repository: each
+// named file exists, and each necessary part of a release is in it.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(".goreleaser.yaml")

@@ -15,9 +15,9 @@ import (
 	"agentswarm/worktree"
 )
 
-// refusedCommand is `refused CODE TEXT COMMAND…`: the command ends with that
-// code and says "swarm: TEXT" on one line of stderr, perhaps with one line of
-// a hint, and nothing on stdout. Nothing below $WORK was written: no state, no
+// refusedCommand is `refused CODE TEXT COMMAND…`. The command ends with that
+// code, and prints "swarm: TEXT" on a line of stderr, perhaps a line with a
+// hint, and nothing on stdout. Nothing below $WORK was written: no state, no
 // ref, no temporary file. In TEXT an ellipsis stands for anything.
 func refusedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
@@ -47,9 +47,9 @@ func refusedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// written lists what is below a folder, with all that tells that it was
-// written. A folder's time is left out: a temporary file that is gone again
-// is none.
+// written lists the files below a folder, with the attributes that a write
+// changes. A folder's time is left out: a removed temporary file does not
+// count.
 func written(ts *testscript.TestScript, dir string) map[string]string {
 	all := map[string]string{}
 	ts.Check(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

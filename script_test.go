@@ -23,9 +23,9 @@ import (
 	"agentswarm/worktree"
 )
 
-// never is after how long what a test waits for is taken not to come. It ends
-// tests that hang, and no others: where it comes, it may be late, on a machine
-// that starts a process in seconds.
+// never is the time after which a test takes an awaited event not to come. It
+// ends only tests that hang: an event that comes may be late, on a machine that
+// starts a process in seconds.
 const never = 5 * time.Minute
 
 // TestMain lets the test binary be `swarm` and `fakeagent` for the scripts.
@@ -43,9 +43,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/script/*.txtar, each against a real git in a
-// folder of its own with an empty HOME. $WORK/repo is a repository that the
-// setup has made and committed from what the archive holds below repo/.
+// TestScripts runs testdata/script/*.txtar, each against a real git in a folder
+// of its own with an empty HOME. $WORK/repo is a repository that the setup has
+// made and committed from the archive's files below repo/.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	params := scriptParams(worktree.Linked)
@@ -128,7 +128,7 @@ func gitCommand(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // exitsCommand is `exits CODE COMMAND…`: the command ends with exactly that
-// exit code. What it printed is there for stdout and stderr.
+// exit code. stdout and stderr hold its output.
 func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT…]")
@@ -145,9 +145,9 @@ func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// refsCommand is `refs DIR FILE`: writes to FILE what a user would miss if it
-// changed: refs outside of refs/swarm, HEAD, the index, the stash, the
-// configuration, and what is in the working tree.
+// refsCommand is `refs DIR FILE`: writes to FILE the state that a user would
+// not want changed: refs outside of refs/swarm, HEAD, the index, the stash, the
+// configuration, and the working tree.
 func refsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: refs DIR FILE")
@@ -248,7 +248,7 @@ func pickBy(v any, pick string) (any, bool) {
 }
 
 // awaitCommand is `await FILE [TEXT]`: waits until the file exists, or holds
-// the text. It fails where what it waits for never comes, not where it is late.
+// the text. It fails if that never comes, not if it is late.
 func awaitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: await FILE [TEXT]")
@@ -265,7 +265,7 @@ func awaitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// nothingCommand is `nothing DIR`: no such folder, or an empty one.
+// nothingCommand is `nothing DIR`: no such folder, or an empty folder.
 func nothingCommand(ts *testscript.TestScript, neg bool, args []string) {
 	entries, err := os.ReadDir(ts.MkAbs(args[0]))
 	empty := errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0
@@ -288,10 +288,10 @@ func goneCommand(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// endBelow kills what a script that failed has left running, so that it holds
-// up neither the test nor the machine. A script that passes has left nothing.
+// endBelow kills the processes of a script that failed, so that it holds up
+// neither the test nor the machine. A script that passes has left none.
 func endBelow(dir string) {
-	for range 100 { // a supervisor ends what is below it in its own time
+	for range 100 { // a supervisor ends its processes in its own time
 		any := false
 		dirs, _ := filepath.Glob("/proc/[0-9]*")
 		for _, proc := range dirs {

@@ -22,8 +22,8 @@ import (
 	"agentswarm/worktree"
 )
 
-// killScripts are what TestScriptKills runs. None of them says what a kill may
-// change: ids of commits, or what was used.
+// killScripts are the scripts of TestScriptKills. None of them prints a value
+// that a kill may change: ids of commits, or usage.
 var killScripts = map[string]string{
 	"hands": `phase('write')
 const w = (n, o) => agent('! append:n-' + n + '.txt:' + n + ' wrote\n! print:' + n, { full: true, label: n, ...o })
@@ -48,7 +48,7 @@ const failed = await agent('! exit:3')
 agent('! hang')
 return [won, late, ended.status, go, quiet, sub, failed, failures().map(f => f.kind),
   sa.list().map(x => x.status)]`,
-	// Whatever is begun again there finds what it has done before.
+	// An agent that starts again there finds its earlier work.
 	"shared": `const w = (n, first = '') => agent(first + '! run:grep -q ' + n + ' s.txt || printf ' + n + ' >> s.txt\n! write:' + n +
   '.txt:x\n! print:' + n, { full: true, isolation: 'shared' })
 const a = await w('a')
@@ -67,7 +67,7 @@ while (sa.status(h.id).status === 'running' && !(await sa.send(h.id, 'the word')
 return [one, two, (await sa.join(h.id)).output]`,
 }
 
-// scriptYard is a yard whose agents do what their prompts say.
+// scriptYard is a yard whose agents carry out their prompts.
 func scriptYard(t *testing.T) *yard {
 	t.Helper()
 	y := newYard(t)
@@ -99,9 +99,9 @@ return r.slice(0, args.n)`)
 }
 
 // TestScriptKills kills swarm at steps of runs with scripts that a seed picks.
-// After each kill the next command puts the run in order; in the end a resume
-// returns what a run returns that nobody killed, what had completed or was
-// cancelled by the script was not started again, and one landing happened.
+// After each kill the next command puts the run in order. In the end a resume
+// returns the value of an undisturbed run. No agent that had completed or that
+// the script had cancelled was started again. A single landing happened.
 func TestScriptKills(t *testing.T) {
 	t.Parallel()
 	seed := campaign.Seed(t)
@@ -131,7 +131,7 @@ func TestScriptKills(t *testing.T) {
 	}
 }
 
-// scriptEnd is what a run of a script comes to.
+// scriptEnd is the result of a run of a script.
 type scriptEnd struct {
 	stdout string
 	code   int
@@ -139,7 +139,7 @@ type scriptEnd struct {
 	landed int    // how often it was moved
 }
 
-// scriptKilling is one run of a script and the kills it lives through.
+// scriptKilling is a run of a script and the kills it lives through.
 type scriptKilling struct {
 	*yard
 	dice   *rand.Rand
@@ -182,7 +182,7 @@ func (k *scriptKilling) campaign(want scriptEnd) (kills int64) {
 		switch r.Event.(type) {
 		case *event.Opened, *event.Scripted, *event.Returned, *event.Closed, *event.Retried:
 		case *event.Called, *event.Leased, *event.Entered, *event.Intended:
-			if k.script != "handles" { // what failed there is tried again
+			if k.script != "handles" { // in handles, a resume tries failed agents again
 				k.failf("a resume of what completed journals %s", event.Kind(r.Event))
 			}
 		}
@@ -192,8 +192,8 @@ func (k *scriptKilling) campaign(want scriptEnd) (kills int64) {
 	return kills
 }
 
-// step is where swarm is killed: at one of its first steps, or around the first
-// record of a kind, or between the steps of a landing.
+// step names the step at which swarm is killed: one of its first steps, a step
+// around the first record of a kind, or a step of a landing.
 func (k *scriptKilling) step() string {
 	kinds := []string{
 		"opened", "scripted", "called", "leased", "started", "ended", "captured", "checked", "settled", "released",
@@ -232,7 +232,7 @@ func (k *scriptKilling) killAt(step string, args []string) bool {
 	return true
 }
 
-// answered runs a command while somebody answers what its script asks.
+// answered runs a command while somebody answers its script's questions.
 func (k *scriptKilling) answered(more []string, args ...string) (s said) {
 	over := make(chan struct{})
 	var person sync.WaitGroup
@@ -262,7 +262,7 @@ func (k *scriptKilling) answered(more []string, args ...string) (s said) {
 	return s
 }
 
-// end is what a command that went through has come to.
+// end is the result of a command that ended undisturbed.
 func (k *scriptKilling) end(s said) scriptEnd {
 	k.t.Helper()
 	if s.code != 0 && s.code != 3 {
@@ -277,8 +277,8 @@ func (k *scriptKilling) end(s said) scriptEnd {
 	return e
 }
 
-// inspect has gc recover the run and looks at what a kill
-// must not harm.
+// inspect has gc recover the run, and checks the state that a kill must not
+// harm.
 func (k *scriptKilling) inspect() {
 	k.t.Helper()
 	if s := k.swarm(nil, "gc"); s.code != 0 {

@@ -16,8 +16,8 @@ import (
 	"agentswarm/worktree"
 )
 
-// cloneVar makes this test binary one that mounts a disk which clones, and
-// runs scripts there: "image:folder".
+// cloneVar makes this test binary mount a disk with clones, and run scripts
+// there: "image:folder".
 const cloneVar = "SWARMTEST_CLONES"
 
 // TestScriptsReflink runs some scripts on a disk that clones, with workspaces
@@ -53,7 +53,8 @@ func TestScriptsReflink(t *testing.T) {
 	}
 }
 
-// TestScriptsOnDisk is what [TestScriptsReflink] starts, with mounts of its own.
+// TestScriptsOnDisk runs in the process that [TestScriptsReflink] starts, with
+// mounts of its own.
 func TestScriptsOnDisk(t *testing.T) {
 	image, dir, ok := strings.Cut(os.Getenv(cloneVar), ":")
 	if !ok {
@@ -89,12 +90,12 @@ func TestScriptsOnDisk(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// unmountedVar makes this test binary one that runs a script in a folder, on a
-// disk that clones, where no namespaces are to be had.
+// unmountedVar makes this test binary run a script in a folder, on a disk with
+// clones, without namespaces.
 const unmountedVar = "SWARMTEST_UNMOUNTED"
 
-// TestScriptsUnmounted is what [TestScriptsOnDisk] starts, in a user namespace
-// that has none below it.
+// TestScriptsUnmounted runs in the process that [TestScriptsOnDisk] starts, in
+// a user namespace that allows none below it.
 func TestScriptsUnmounted(t *testing.T) {
 	dir := os.Getenv(unmountedVar)
 	if dir == "" {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// spoil does to the registration of a linked worktree, and to what it shares
-// with its repository, whatever harm it can.
+// spoil does all the harm it can to the registration of a linked worktree, and
+// to the files that it shares with its repository.
 const spoil = `admin=$(git rev-parse --git-dir) common=$(git rev-parse --path-format=absolute --git-common-dir)
 mkdir -p evil/refs evil/objects; echo 'ref: refs/heads/main' > evil/HEAD; printf '[core]\n\tfsmonitor = false\n' > evil/config
 for name in gitdir commondir locked; do rm -f "$admin/$name"; echo "$PWD/evil" > "$admin/$name"; mv evil/HEAD "$admin/$name"; done
@@ -21,9 +21,9 @@ esac
 echo done > work
 `
 
-// TestSharedWithWorktree: an agent in a linked worktree spoils what it can of
-// the repository. Its work is captured, and the registration goes; what the
-// user's git needs is as it was.
+// TestSharedWithWorktree has an agent in a linked worktree spoil all it can of
+// the repository. Its work is captured, and the registration is removed. The
+// state that the user's git needs does not change.
 func TestSharedWithWorktree(t *testing.T) {
 	t.Parallel()
 	walls := behindWalls(t, "worktree")

@@ -15,9 +15,8 @@ import (
 	"agentswarm/worktree"
 )
 
-// stageYard is a yard whose agent does each stage by the prompt of it: its first
-// work is sent back once. What each of them was paid for is a line of the
-// ledger.
+// stageYard is a yard whose agent does each stage by its prompt. The reviewer
+// sends its first work back once. The ledger has a line for each paid answer.
 func stageYard(t *testing.T) *yard {
 	t.Helper()
 	y := newYard(t)
@@ -41,7 +40,7 @@ esac''', `+strconv.Quote("mark:"+y.dir)+`]
 	return y
 }
 
-// stageKilling is one run with reviews, and the kills it lives through.
+// stageKilling is a run with reviews, and the kills it lives through.
 type stageKilling struct {
 	*scriptKilling
 	args []string // that begin it
@@ -61,11 +60,11 @@ func staging(t *testing.T, auto bool) *stageKilling {
 	return k
 }
 
-// TestStageKills kills swarm again and again around each kind of record of a
-// run in stages and of one with reviews, so that it dies between plan and work,
-// between work and review, and between review and second round. What an agent
-// had answered is not paid for again, and the run ends as one that nobody
-// killed: nothing of it is lost.
+// TestStageKills kills swarm again and again around each kind of record, in a
+// run in stages and in a run with reviews. So it dies between plan and work,
+// between work and review, and between review and second round. An answer is
+// not paid for again. The run ends like an undisturbed run, and nothing of it
+// is lost.
 func TestStageKills(t *testing.T) {
 	t.Parallel()
 	most := campaign.Rounds(t, 2, 20)
@@ -81,7 +80,7 @@ func TestStageKills(t *testing.T) {
 		steps = append(steps, strconv.Itoa(1+dice.IntN(150)))
 	}
 	dice.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
-	// This one comes between all of them.
+	// This step comes between all of them.
 	const between = "after settled"
 	steps = slices.DeleteFunc(steps, func(s string) bool { return s == between })
 	steps = append(steps[:max(0, min(most, len(steps))-1)], between)
@@ -137,7 +136,7 @@ func (k *stageKilling) campaign(step string, want scriptEnd) {
 	}
 }
 
-// came checks what the run has come to, and what was paid for.
+// came checks the result of the run, and the paid answers.
 func (k *stageKilling) came(step string) {
 	k.t.Helper()
 	v := k.view()
@@ -176,7 +175,7 @@ func (k *stageKilling) ledger() []string {
 	return strings.Fields(string(text))
 }
 
-// stable is what a run says without the ids of commits.
+// stable is the output of a run without the ids of commits.
 func stable(text string) string {
 	return regexp.MustCompile(`[0-9a-f]{40}`).ReplaceAllString(text, "ID")
 }

@@ -14,20 +14,21 @@ import (
 	"agentswarm/swarm/early"
 )
 
-// TestStartUp bounds what the initialisation of packages costs at every start,
-// in bytes and allocations, since times depend on the machine. The bounds are
-// a little above what was measured: who exceeds them has added a package that
-// does too much before main, or made one of ours do so. It is measured on one
-// processor: what the runtime hands out to each counts, too.
+// TestStartUp bounds the cost of the initialisation of packages at every start,
+// in bytes and allocations, since times depend on the machine. The bounds are a
+// little above the measured cost. A change that exceeds them has added a
+// package that does too much before main, or made a package of swarm do so. It
+// is measured on a single processor, since the runtime's memory for each
+// processor counts, too.
 func TestStartUp(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		verb          string
 		bytes, allocs int64
 	}{
-		// More than half of it are the schemas that a library reads beforehand, an
-		// eighth is what the SDKs of the built-in agent register of their types,
-		// and a tenth is the parser of AGENTS.md, without what would print it.
+		// More than half of it are the schemas that a library reads beforehand.
+		// An eighth are the types that the SDKs of the built-in agent register.
+		// A tenth is the parser of AGENTS.md, without its printer.
 		{"version", 3_150_000, 30_750},
 		// It must be over before most packages are initialised.
 		{early.Supervise, 230_000, 1_700},
@@ -56,13 +57,13 @@ func TestStartUp(t *testing.T) {
 	}
 }
 
-// initCost is what the initialisation of a package cost.
+// initCost is the cost of the initialisation of a package.
 type initCost struct {
 	path          string
 	bytes, allocs int64
 }
 
-// parseInits reads what GODEBUG=inittrace=1 prints, among other lines, such as
+// parseInits reads the output of GODEBUG=inittrace=1 among other lines, such as
 //
 //	init unicode @2.0 ms, 0.12 ms clock, 13280 bytes, 20 allocs
 func parseInits(text string) []initCost {

@@ -14,9 +14,9 @@ import (
 )
 
 // TestKilledWhileStarting kills swarm at steps of the start of six agents that
-// a seed picks: while it makes a base, workspaces and walls. After each kill
-// nothing is alive or mounted, the next command leaves nothing behind, and a
-// resume gets along with what was shared.
+// a seed picks: while it makes a base, workspaces and walls. After each kill no
+// process or mount is left, the next command leaves nothing behind, and a
+// resume works with the shared state.
 func TestKilledWhileStarting(t *testing.T) {
 	t.Parallel()
 	seed, kills := campaign.Seed(t), campaign.Rounds(t, 5, 25)
@@ -36,7 +36,7 @@ func TestKilledWhileStarting(t *testing.T) {
 	}
 }
 
-// startKilling is one run that is killed while it starts.
+// startKilling is a run that is killed while it starts.
 type startKilling struct {
 	*yard
 	dice *rand.Rand

@@ -4,7 +4,8 @@ package main
 
 import "errors"
 
-// onTerminal is what scripts skip on systems other than Linux.
+// onTerminal has no implementation on systems other than Linux, where scripts
+// skip it.
 func onTerminal(string, []string, []string) ([]byte, error) {
 	return nil, errors.New("no terminal can be had here")
 }

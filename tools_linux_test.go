@@ -50,7 +50,7 @@ func allModes() []sandboxMode {
 // where it works.
 type tool struct {
 	name   string
-	needs  []string // programs; the row is left out where one is missing
+	needs  []string // programs; without each of them the row is left out
 	script string
 	// slow rows compile, or start a package manager. The gate runs them as agents
 	// of the mode with Landlock only.
@@ -62,8 +62,8 @@ type tool struct {
 	fails map[string]string
 }
 
-// tools are run by an agent each, in every mode. Their HOME has what setUpTools
-// puts there.
+// tools are run by an agent each, in every mode. Their HOME has the files of
+// setUpTools.
 func tools() []tool {
 	return []tool{
 		{name: "go-build", slow: true, needs: []string{"go"}, script: `
@@ -268,7 +268,7 @@ func (y *yard) runTools(mode sandboxMode) {
 }
 
 // results runs swarm and returns how each agent or its check failed, by its
-// label. The text is empty for one that did not.
+// label. The text of a successful agent is empty.
 func (y *yard) results(argv []string) map[string]string {
 	y.t.Helper()
 	path, err := exec.LookPath(argv[0])
@@ -329,8 +329,8 @@ const gitConfig = `[url "https://mirror.example.org/"]
 	helper = "!f() { echo password=hidden-token; }; f"
 `
 
-// setUpTools fills HOME as a user's is, and the repository with what the tools
-// work on.
+// setUpTools fills HOME like a user's, and the repository with files for the
+// tools.
 func (y *yard) setUpTools() {
 	for name, text := range map[string]string{
 		"home/.bash_history": "hidden-token\n", "home/.config/known/rc": "kept\n", "home/.oldtool/state": "kept\n",
@@ -466,9 +466,9 @@ func (y *yard) goCaches() {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		y.t.Fatalf("%v: %s", err, out)
 	}
-	// Agents have the user's cache and nothing else. The checksums of what is
-	// new to a module come from a server.
-	// The standard library is in the user's build cache.
+	// Agents have the user's cache and nothing else. The checksums of modules
+	// that are new to a module come from a server. The standard library is in
+	// the user's build cache.
 	if out, err := exec.Command("go", "build", "fmt").CombinedOutput(); err != nil {
 		y.t.Fatalf("go build fmt: %v: %s", err, out)
 	}

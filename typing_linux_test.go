@@ -12,8 +12,8 @@ import (
 )
 
 // typeOnTerminal runs a command on a terminal of its own, plays the moves and
-// returns all it showed. It fails where what a move waits for never comes,
-// or, once all are made, neither more nor an end.
+// returns all output. It fails if the text that a move waits for never comes.
+// It also fails if, after all moves, neither output nor the end comes.
 func typeOnTerminal(dir string, env, argv []string, moves []move) ([]byte, error) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {

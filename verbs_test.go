@@ -29,7 +29,7 @@ func keepCommand(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // terminalCommand is `terminal FILE COMMAND…`: runs a command whose standard
-// streams are one terminal of 100 columns, and writes all it showed to FILE.
+// streams are a single terminal of 100 columns, and writes its output to FILE.
 func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: terminal FILE COMMAND [ARGUMENT…]")
@@ -65,8 +65,8 @@ func safeCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // unsafePart is the first part of a text that could drive a terminal.
 func unsafePart(text string) string {
-	// Colours, those a drawn frame is cleared with and kept clear of what is
-	// typed, and notifications of printable text.
+	// Colours, the sequences that clear a drawn frame and keep it apart from
+	// typed text, and notifications of printable text.
 	text = regexp.MustCompile("\x1b\\[([01]|1;31|31|32|33|36|2)m|\x1b\\[[0-9]+A|\x1b\\[[KJ]|\x1b[78]|\x1b\\]9;swarm: [\\pL\\pN\\pP $+<=>^|~]*\x07\x07?").ReplaceAllString(text, "")
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])

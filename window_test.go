@@ -21,7 +21,7 @@ type window struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	master *os.File
-	slave  *os.File // held open, so that what was shown last is not lost
+	slave  *os.File // held open, so that the last output is not lost
 	before *term.State
 	ended  chan error
 
@@ -77,8 +77,8 @@ func (w *window) text() string {
 	return string(w.shown)
 }
 
-// sees waits until the window has shown a text, and forgets what came before
-// and it. It fails where it never comes.
+// sees waits until the window has shown a text, and forgets the output up to
+// its end. It fails if the text never comes.
 func (w *window) sees(text string) string {
 	w.t.Helper()
 	before, ok := w.shows(text, never)
@@ -111,9 +111,9 @@ func (w *window) types(text string) {
 	}
 }
 
-// raw waits until the terminal is another than it was before the command: what is
-// shown until then is shown as any program's output is, with a line end of two
-// characters as one of three.
+// raw waits until the terminal's state differs from the state before the
+// command. Until then output appears as any program's output: the terminal
+// turns a line end of two characters into three.
 func (w *window) raw() {
 	w.t.Helper()
 	changed := poll(never, func() bool {
@@ -128,10 +128,10 @@ func (w *window) raw() {
 	}
 }
 
-// interrupts ends what a shell runs, and waits until the shell does what it is
-// told again. A terminal drops what is on its way out after the signal, a prompt
-// among that, and who is ended may yet take a line that was for the shell: it is
-// told until it answers, and has asked for more once it has to the last.
+// interrupts ends the shell's command, and waits until the shell obeys again.
+// After the signal a terminal drops output on its way, including a prompt. The
+// ended command may yet take a line that was for the shell. So it sends lines
+// until the shell answers the last and prompts again.
 func (w *window) interrupts() {
 	w.t.Helper()
 	w.types("\x03")

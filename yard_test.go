@@ -21,7 +21,7 @@ import (
 )
 
 // yard is a repository of three packages with a HOME and a state of its own,
-// and what is needed to run swarm there.
+// and all that swarm needs to run there.
 type yard struct {
 	t     *testing.T
 	dir   string
@@ -31,7 +31,7 @@ type yard struct {
 	ledger
 	walled bool // agents have walls and private workspaces
 
-	about  string   // what a failure is said to come after
+	about  string   // the context of a failure, for its message
 	spaces []string // that are held open, see spacesOf
 }
 
@@ -125,7 +125,7 @@ func (y *yard) write(name, text string) {
 	y.must(os.WriteFile(path, []byte(text), 0o644))
 }
 
-// program writes what is run later, by whomever.
+// program writes a program that a test or an agent runs later.
 func (y *yard) program(name, text string) {
 	y.t.Helper()
 	path := filepath.Join(y.dir, name)
@@ -142,7 +142,7 @@ func (y *yard) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// said is what a command printed and how it ended; a signal is 128 and more.
+// said is the output and the exit code of a command; a signal is 128 and more.
 type said struct {
 	stdout, stderr string
 	code           int
@@ -232,7 +232,7 @@ func (y *yard) runs() []*store.Run {
 	return all
 }
 
-// view is what the journal of the run says; nil while there is no run.
+// view is the state by the journal of the run; nil while there is no run.
 func (y *yard) view() *store.View {
 	runs := y.runs()
 	if len(runs) == 0 {
@@ -243,8 +243,8 @@ func (y *yard) view() *store.View {
 	return v
 }
 
-// alive are the processes of the run: their command lines name the yard.
-// What was killed may need a moment to be gone.
+// alive are the processes of the run: their command lines name the yard. A
+// killed process may need a moment to be gone.
 func (y *yard) alive() []string {
 	for deadline := time.Now().Add(never); ; {
 		alive := processesWith(y.dir)

@@ -1,5 +1,5 @@
-// Package fspath answers small questions about paths: whether one exists, where
-// it leads, and whether it lies below a folder. It writes no file.
+// Package fspath answers small questions about paths: whether a path exists,
+// where it leads, and whether it lies below a folder. It writes no file.
 package fspath
 
 import (

@@ -1,5 +1,5 @@
-// Package markdown writes foreign text into Markdown as code, so that it makes no
-// link, no heading and names nobody.
+// Package markdown writes foreign text into Markdown as code, so that it makes
+// no link and no heading, and mentions no user.
 package markdown
 
 import (

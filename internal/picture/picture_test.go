@@ -111,7 +111,8 @@ func wellFormed(svg []byte) error {
 	}
 }
 
-// TestRecord: what is seen together is one frame, and waits are bounded.
+// TestRecord checks that outputs close together share a frame, and that waits
+// are bounded.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	r := Record(2, 20, []Output{

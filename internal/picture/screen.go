@@ -14,14 +14,14 @@ type Style struct {
 	Color int
 }
 
-// Cell is one character of a screen.
+// Cell is a character of a screen.
 type Cell struct {
 	Rune  rune
 	Style Style
 }
 
-// Screen is a terminal with a cursor. Every character is taken to be one cell
-// wide. Sequences that it does not know are skipped.
+// Screen is a terminal with a cursor. It takes every character to be a single
+// cell wide. It skips unknown sequences.
 type Screen struct {
 	rows, cols int
 	cells      [][]Cell
@@ -62,8 +62,8 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// step takes one character or sequence off the text, and returns its length; 0
-// where it is not complete.
+// step takes a character or a sequence off the text, and returns its length; 0
+// if it is not complete.
 func (s *Screen) step(text []byte) int {
 	switch c := text[0]; {
 	case c == 0x1b:
@@ -106,7 +106,7 @@ func (s *Screen) down() {
 	s.cells = append(s.cells[1:], blankRow(s.cols))
 }
 
-// longest is how long a sequence may be: of what is longer the first byte is
+// longest is how long a sequence may be. Of a longer sequence the first byte is
 // skipped, so that a stray ESC does not swallow the rest.
 const longest = 4096
 
@@ -148,7 +148,7 @@ func (s *Screen) escape(text []byte) int {
 	return 0
 }
 
-// control does what CSI PARAMETERS FINAL says.
+// control carries out CSI PARAMETERS FINAL.
 func (s *Screen) control(parameters string, final byte) {
 	if strings.HasPrefix(parameters, "?") {
 		return // a mode, such as whether the cursor is shown
@@ -184,8 +184,8 @@ func (s *Screen) control(parameters string, final byte) {
 	}
 }
 
-// numbers are the parameters of a sequence, at least one; a missing number is 0.
-// Those beyond 9,999 count as that.
+// numbers are the parameters of a sequence, at least one; a missing number is
+// 0. Larger numbers than 9,999 count as 9,999.
 func numbers(parameters string) []int {
 	var all []int
 	for part := range strings.SplitSeq(parameters, ";") {
@@ -220,7 +220,7 @@ func (s *Screen) clearRow(how int) {
 	copy(s.cells[s.row][from:to], blankRow(to-from))
 }
 
-// restyle does what SGR says.
+// restyle carries out SGR.
 func (s *Screen) restyle(n []int) {
 	for i := 0; i < len(n); i++ {
 		switch v := n[i]; {

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// How long a frame is shown: at least, at most, and the last one.
+// How long a frame is shown: at least, at most, and the last frame.
 const (
 	shortWait = 100 * time.Millisecond
 	longWait  = 2500 * time.Millisecond
 	lastHold  = 6 * time.Second
 )
 
-// Recording is what a screen showed over time.
+// Recording holds the contents of a screen over time.
 type Recording struct {
 	rows, cols int
 	frames     []frame
@@ -33,7 +33,7 @@ type Output struct {
 	Text []byte
 }
 
-// Record shows output on a screen, and keeps what could be seen. Outputs that
+// Record shows output on a screen, and keeps the visible contents. Outputs that
 // follow each other within a tenth of a second are seen together.
 func Record(rows, cols int, outputs []Output) *Recording {
 	s := NewScreen(rows, cols)

@@ -21,7 +21,7 @@ import (
 type ForeignError struct {
 	Path   string // the file, the folder above it, or the state folder
 	Reason string // such as "it is a symbolic link"
-	Advice string // what a person can do; empty: the advice for a file
+	Advice string // the remedy for a person; empty: the advice for a file
 }
 
 func (e *ForeignError) Error() string {
@@ -114,9 +114,9 @@ func openAt(dir int, name string, flags, follow int, mode uint32) (int, error) {
 	}
 }
 
-// openError says why a path was not opened. A link in the place of a file gives
-// ELOOP, one in the place of a folder ENOTDIR, and a pipe without a reader or a
-// socket ENXIO.
+// openError explains why a path was not opened. A link in the place of a file
+// gives ELOOP, and a link in the place of a folder ENOTDIR. A pipe without a
+// reader or a socket gives ENXIO.
 func openError(path string, err error) error {
 	if at, lerr := os.Lstat(path); lerr == nil {
 		switch errno, _ := errors.AsType[syscall.Errno](err); errno {

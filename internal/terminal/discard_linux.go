@@ -2,5 +2,5 @@ package terminal
 
 import "golang.org/x/sys/unix"
 
-// Discard drops what was typed and not read.
+// Discard drops typed input that was not read.
 func Discard(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }

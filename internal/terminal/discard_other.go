@@ -4,8 +4,8 @@ package terminal
 
 import "golang.org/x/sys/unix"
 
-// Discard drops what was typed and not read.
+// Discard drops typed input that was not read.
 func Discard(fd int) error {
-	const fread = 1 // of <sys/fcntl.h>: the queue of what was typed
+	const fread = 1 // of <sys/fcntl.h>: the queue of typed input
 	return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, fread)
 }

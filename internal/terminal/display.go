@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Display knows what a program has done to a terminal that it may not undo
-// itself: the modes that are not as they are by default. It reads what the
-// program shows; the zero value is a terminal that was just switched on.
+// Display knows the changes of a program to a terminal that the program may not
+// undo itself: the modes that differ from their defaults. It reads the
+// program's output; the zero value is a terminal that was just switched on.
 type Display struct {
 	part part
 	seq  []byte // of the sequence that is being read
@@ -35,7 +35,7 @@ const (
 	inStringEnd // an ESC in it
 )
 
-// maxSeq bounds a sequence; a longer one is none that is looked for.
+// maxSeq bounds a sequence; Display needs no longer sequence.
 const maxSeq = 64
 
 // normallySet are the private modes that are set by default.
@@ -52,12 +52,12 @@ func known() []int {
 		[]int{1, 9, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026})
 }
 
-// Write reads what is shown. It never fails.
+// Write reads the program's output. It never fails.
 func (s *Display) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		if s.part == inText {
-			// Nearly all of what is shown is text.
+			// Nearly all of the output is text.
 			i := bytes.IndexByte(p, 0x1b)
 			if i < 0 {
 				return n, nil
@@ -99,7 +99,7 @@ func (s *Display) next(b byte) {
 	}
 }
 
-// escape reads what follows ESC.
+// escape reads the byte after ESC.
 func (s *Display) escape(b byte) {
 	switch {
 	case b == '[':
@@ -175,11 +175,12 @@ func (s *Display) odd() []int {
 	return odd
 }
 
-// Resume makes a new terminal like this one, for a reader who joins now.
+// Resume returns the sequences that make a new terminal like this one, for a
+// reader who joins now.
 func (s *Display) Resume() []byte {
 	var b bytes.Buffer
 	odd := s.odd()
-	slices.Reverse(odd) // the screen before what is done to it
+	slices.Reverse(odd) // the screen before the changes on it
 	for _, mode := range odd {
 		b.WriteString(private(mode, s.modes[mode]))
 	}
@@ -193,7 +194,7 @@ func (s *Display) Resume() []byte {
 func (s *Display) Reset() []byte {
 	var b bytes.Buffer
 	if !s.Whole() {
-		b.WriteString("\x18\x1b\\") // ends what was begun, whatever it is
+		b.WriteString("\x18\x1b\\") // ends any sequence that was begun
 	}
 	const plainKeys = "\x1b[=0u"
 	if s.keyboard {

@@ -42,8 +42,8 @@ func TestDisplay(t *testing.T) {
 	}
 }
 
-// FuzzDisplay: whatever is shown, what undoes it leaves a terminal of which
-// nothing is odd, and where the text is cut does not matter.
+// FuzzDisplay checks that Reset leaves a terminal without odd modes, whatever
+// the output, and that a cut of the text does not matter.
 func FuzzDisplay(f *testing.F) {
 	f.Add([]byte("\x1b[?1049h\x1b[>1u\x1b]0;t\x07\x1b[2;3r"), 5)
 	f.Add([]byte("\x1bP\x1b\x1b[?7l\x18\x1b[4 q"), 3)

@@ -1,3 +1,3 @@
-// Package terminal draws for people: what an output stream can do, styles, tables, and
-// the modes that a program left a terminal in.
+// Package terminal draws for people: the abilities of an output stream, styles,
+// tables, and the modes that a program left a terminal in.
 package terminal

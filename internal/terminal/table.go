@@ -8,7 +8,7 @@ import (
 	"agentswarm/internal/termtext"
 )
 
-// Column is one column of a [Table].
+// Column is a column of a [Table].
 type Column struct {
 	Title string
 	Right bool // numbers line up at their last digit
@@ -105,7 +105,7 @@ func (t *Table) Print(w io.Writer, width int) error {
 	return err
 }
 
-// squeeze takes columns from the widest flexible column, one at a time, until
+// squeeze takes columns from the widest flexible column, in single steps, until
 // all fit or nothing more can be taken.
 func (t *Table) squeeze(widths []int, budget int) {
 	total := columnGap * (len(widths) - 1)

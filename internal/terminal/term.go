@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Output describes the abilities of one output stream. The zero value is a
-// plain file: no colour, no motion, no limit to the width.
+// Output describes the abilities of an output stream. The zero value is a plain
+// file: no colour, no motion, no limit to the width.
 type Output struct {
 	TTY        bool // a person may be looking
 	Color      bool
@@ -44,9 +44,9 @@ func switchedOn(value string) bool {
 	return value != "" && value != "0" && value != "false"
 }
 
-// Size is the width and height in characters. COLUMNS and LINES win over what
-// the terminal says. Without a terminal what is not set is 0: no limit. It is
-// asked for every frame, because windows change.
+// Size is the width and height in characters. COLUMNS and LINES take precedence
+// over the terminal's own size. Without a terminal an unset value is 0: no
+// limit. Each frame asks for it, because windows change.
 func (t Output) Size() (width, height int) {
 	if t.TTY {
 		width, height = 80, 24
@@ -66,7 +66,7 @@ func (t Output) Size() (width, height int) {
 	return width, height
 }
 
-// Style is one way to set off a word. The zero value leaves it as it is.
+// Style is a way to set off a word. The zero value leaves it as it is.
 type Style int
 
 const (

@@ -91,7 +91,7 @@ func Bytes(n int64) string {
 // Quote is a word of the user's in a message.
 func Quote(word string) string { return `"` + Line(word) + `"` }
 
-// ErrorLine is an error for a message of one line.
+// ErrorLine is an error for a message of a single line.
 func ErrorLine(err error) string {
 	if err == nil {
 		return "nothing says why"

@@ -112,7 +112,7 @@ func TestPrintable(t *testing.T) {
 		{"größe 文件 🎉 e\u0301", "größe 文件 🎉 e\u0301"},
 		{"a\nb\tc\rd", `a\nb\tc\rd`},
 		{"\x1b[31mred\x1b]0;title\x07", `\x1b[31mred\x1b]0;title\a`},
-		{"\u009b2J", `\u009b2J`}, // CSI in one byte of Latin-1
+		{"\u009b2J", `\u009b2J`}, // CSI in a single byte of Latin-1
 		{"evil\u202egpj.exe", `evil\u202egpj.exe`},
 		{"\u2066\u200b\ufeff\u2028", `\u2066\u200b\ufeff\u2028`},
 		{"\xff\xfe", `\xff\xfe`},

@@ -16,7 +16,7 @@ import (
 // Ellipsis stands for text that was cut off.
 const Ellipsis = "…"
 
-// Line makes foreign text fit for one line of a terminal. Escape sequences and
+// Line makes foreign text fit for a line of a terminal. Escape sequences and
 // right-to-left overrides in it could repaint the screen or disguise a name:
 // characters that cannot be seen are shown as in Go: \n, \x1b, \u202e.
 func Line(s string) string { return escape(s, "") }
@@ -55,12 +55,12 @@ func isPlain(s string) bool {
 	return true
 }
 
-// bytesPerColumn bounds how much of a text is looked at for each column that
-// it is cut to: a column has one letter and a few marks.
+// bytesPerColumn bounds how much of a text is read for each column that it is
+// cut to: a column has a letter and a few marks.
 const bytesPerColumn = 16
 
-// Head is the start of foreign text, of any length, in one printable line of at
-// most n columns. It looks only at the part of the text that can be shown.
+// Head is the start of foreign text, of any length, in a single printable line
+// of at most n columns. It reads only the part of the text that can be shown.
 func Head(s string, n int) string {
 	if n < 1 {
 		return ""
@@ -165,7 +165,7 @@ func last(s string, n int) string {
 }
 
 // Wrap breaks text into lines of at most n columns, between words where it can.
-// A word that is longer is broken; an empty text is one empty line.
+// A longer word is broken; an empty text is a single empty line.
 func Wrap(text string, n int) []string {
 	n = max(n, 2)
 	lines := []string{""}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestWrite: what was written runs, whatever others start meanwhile.
+// TestWrite checks that a written program runs, whatever processes others start
+// meanwhile.
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})

@@ -13,7 +13,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// rig is a run with one live agent.
+// rig is a run with a single live agent.
 type rig struct {
 	t      *testing.T
 	run    *store.Run
@@ -108,7 +108,7 @@ func TestLookAtText(t *testing.T) {
 	}
 }
 
-// TestLookIsBounded holds that one look reads no more than its bound, and that
+// TestLookIsBounded checks that a look reads no more than its bound, and that
 // later looks read the rest.
 func TestLookIsBounded(t *testing.T) {
 	t.Parallel()

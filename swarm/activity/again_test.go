@@ -18,8 +18,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// noise is a line that says nothing of an agent's work, longer than what is read of
-// a file's ends.
+// noise is a line without news of an agent's work, longer than the ends of a
+// file that are read.
 var noise = strings.Repeat(`{"type":"stream_event","event":{}}`+"\n", 3*maxEnd/30)
 
 // TestRetryOfKinds holds that a retry inside the program of each kind is found with

@@ -18,7 +18,7 @@ func targets() []string {
 	}
 }
 
-// toolText is a tool and its target on one line.
+// toolText is a tool and its target on a single line.
 func toolText(name string, input json.RawMessage) string {
 	return strings.TrimSpace(strings.Join(strings.Fields(name), " ") + " " + target(input))
 }

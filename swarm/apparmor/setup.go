@@ -183,8 +183,8 @@ func (m Machine) remove(ctx context.Context, p *Profile) (Change, error) {
 	return Removed, m.sync()
 }
 
-// Remedy returns what a user does to install the profile: [Command], or first a
-// build where `go run` made the program, which is gone when it ends.
+// Remedy returns the user's command to install the profile: [Command], or first
+// a build if `go run` made the program, which is gone when it ends.
 func Remedy(program string, getenv func(string) string) string {
 	if temporary(program) {
 		return buildCommand + " && sudo FOLDER/swarm setup apparmor"
@@ -203,7 +203,7 @@ func Command(program string, getenv func(string) string) string {
 	for _, name := range []string{"SWARM_STATE_DIR", "XDG_STATE_HOME"} {
 		if value := getenv(name); filepath.IsAbs(value) {
 			words = append(words, "env", shellWord(name+"="+value))
-			break // the first one decides, as in store.Root
+			break // the first variable decides, as in store.Root
 		}
 	}
 	return strings.Join(append(words, shellWord(program), "setup", "apparmor"), " ")

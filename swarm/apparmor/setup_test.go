@@ -260,8 +260,8 @@ func TestSetupRefuses(t *testing.T) {
 	}
 }
 
-// TestSetupKeeps: the old profile stays where the new one, or its removal, is
-// refused.
+// TestSetupKeeps checks that the old profile stays if the new profile, or the
+// removal, is refused.
 func TestSetupKeeps(t *testing.T) {
 	t.Parallel()
 	x := newFixture(t)

@@ -54,7 +54,7 @@ func weaknesses(path string, user int) []Weakness {
 }
 
 // writer names those who can write to a file, beside root and the user; empty
-// if nobody can. POSIX access lists show in the bits of the group.
+// if there are none. POSIX access lists show in the bits of the group.
 func writer(info os.FileInfo, user int) string {
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	switch mode := info.Mode(); {
@@ -64,7 +64,7 @@ func writer(info os.FileInfo, user int) string {
 		return ""
 	case owner.Uid != 0 && int(owner.Uid) != user:
 		return fmt.Sprintf("user %d", owner.Uid)
-	// A group with the user's number is the private one that useradd makes.
+	// A group with the user's number is the private group that useradd makes.
 	case mode&0o020 != 0 && owner.Gid != 0 && int(owner.Gid) != user:
 		return fmt.Sprintf("group %d", owner.Gid)
 	default:

@@ -13,8 +13,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// agent is one conversation and what goes on in it. One goroutine owns it; only
-// its face and its bench are used by several.
+// agent is a conversation and the work in it. A single goroutine owns it;
+// several goroutines use only its face and its bench.
 type agent struct {
 	o     Options
 	tools []*tool.Tool
@@ -43,7 +43,7 @@ type agent struct {
 	pieces  int          // those that an answer came in
 }
 
-// serve answers prompts until it is told to finish, or nobody is there.
+// serve answers prompts until an order to finish, or the end of the orders.
 func (a *agent) serve(ctx context.Context, orders <-chan order) error {
 	a.orders = orders
 	a.face.session(a.head.ID, a.named(a.o.Endpoint.Spec.Model))
@@ -113,10 +113,10 @@ func (a *agent) catchUp() {
 	}
 }
 
-// add adds a message to the conversation, and to what is kept of it.
+// add adds a message to the conversation and to the log.
 func (a *agent) add(m model.Message) error {
 	a.conversation = append(a.conversation, m)
-	if m.Role == model.User { // what the model said is counted by its server
+	if m.Role == model.User { // the server counts the model's messages
 		a.filled += about(m)
 	}
 	if a.log == nil {
@@ -152,7 +152,7 @@ func (a *agent) begin(first *form) error {
 	return nil
 }
 
-// answer works on one prompt until there is an answer.
+// answer works on a prompt until there is an answer.
 func (a *agent) answer(ctx context.Context, prompt order) error {
 	form, err := newForm(prompt.Schema)
 	if err != nil {
@@ -179,8 +179,8 @@ func (a *agent) answer(ctx context.Context, prompt order) error {
 	}
 }
 
-// asked is a task as it is said. The first one comes after what there is in the
-// repository.
+// asked is the message with a task. The first has the repository's top before
+// it.
 func (a *agent) asked(text string) model.Message {
 	m := model.Say(model.User, text)
 	if top := repository(a.o.Root); top != "" && len(a.conversation) == 0 {
@@ -189,7 +189,8 @@ func (a *agent) asked(text string) model.Message {
 	return m
 }
 
-// tell adds what people said meanwhile, and that the end is near.
+// tell adds people's messages since the last turn, and a notice when the end is
+// near.
 func (a *agent) tell() error {
 	a.catchUp()
 	steers := a.steers
@@ -238,8 +239,8 @@ func (a *agent) turn(ctx context.Context, form *form) (*model.Reply, error) {
 	return reply, err
 }
 
-// full is how many tokens a conversation may have before it is compacted: what is
-// left is for the reply, and for what tools give meanwhile.
+// full is the number of tokens above which a conversation is compacted. The
+// rest of the window is for the reply, and for results of tools meanwhile.
 func (a *agent) full() int64 {
 	return max(min(a.window/5*4, a.window-a.o.Endpoint.Facts.MaxOutput), a.window/2)
 }
@@ -268,14 +269,14 @@ func (a *agent) patch(ctx context.Context, form *form) (*model.Reply, error) {
 	}
 }
 
-// request is what the model is asked now.
+// request is the next request to the model.
 func (a *agent) request(form *form) *model.Request {
 	r := &model.Request{
 		Shared: a.head.Shared, Own: a.head.Own, Tools: a.head.Tools, Messages: a.conversation,
 		CacheKey: a.head.cacheKey(), Without: a.without,
 	}
-	// An agent with a schema begins anew, and cannot go on in the middle. Where
-	// tools carry the schema they stay what they are: they are part of the prefix.
+	// An agent with a schema begins anew, and cannot go on in the middle. If
+	// tools carry the schema they do not change: they are part of the prefix.
 	if form != nil && (a.begun == "" || a.o.Endpoint.API == model.Anthropic) {
 		r.Schema, r.Must = form.raw, form.must
 		r.Frozen = a.frozen && string(form.raw) != string(a.head.Schema)
@@ -283,7 +284,7 @@ func (a *agent) request(form *form) *model.Request {
 	return r
 }
 
-// ask asks, and tells what it cost and who answered.
+// ask sends a request, and reports its cost and the model that answered.
 func (a *agent) ask(ctx context.Context, r *model.Request) (*model.Reply, error) {
 	reply, err := a.model.Ask(ctx, r, a.face.delta)
 	if err != nil {
@@ -322,8 +323,8 @@ func about(v any) int64 {
 	return int64(len(text) / 3)
 }
 
-// carryOut carries out what a reply calls for: side by side where nothing is
-// changed, else one after the other.
+// carryOut carries out the calls of a reply: at once if none changes anything,
+// else in order.
 func (a *agent) carryOut(ctx context.Context, reply *model.Reply, form *form) ([]model.Part, error) {
 	calls := reply.Message.Calls()
 	parts := make([]model.Part, len(calls))
@@ -359,7 +360,7 @@ func (a *agent) tool(name string) *tool.Tool {
 	return a.tools[i]
 }
 
-// use carries out one call.
+// use carries out a call.
 func (a *agent) use(ctx context.Context, c *model.Call, form *form) tool.Outcome {
 	if form != nil && c.Name == model.AnswerTool {
 		return tool.Outcome{Text: "The answer is looked at."}

@@ -76,7 +76,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestErrors holds what is waited for, and how the rest is told.
+// TestErrors checks which errors are waited for, and how the rest is reported.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for _, api := range apis() {
@@ -131,7 +131,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestReadOnly holds that what changes things is neither offered nor done.
+// TestReadOnly checks that tools that change things are neither offered nor
+// carried out.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	for _, api := range apis() {
@@ -191,7 +192,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestSteer holds that a word reaches the next request, also one that comes
+// TestSteer checks that a message reaches the next request, also if it comes
 // with the answer.
 func TestSteer(t *testing.T) {
 	t.Parallel()
@@ -203,7 +204,7 @@ func TestSteer(t *testing.T) {
 	k.until("turn")
 	<-first.asked
 	k.say(obj{"type": "steer", "text": "turn left"})
-	k.say(obj{"type": "other"}) // once it is read, so is what came before
+	k.say(obj{"type": "other"}) // when the agent has read it, it has read the steer, too
 	close(first.hold)
 	k.until("turn")
 	<-last.asked
@@ -312,8 +313,8 @@ func TestOtherModel(t *testing.T) {
 	}
 }
 
-// TestCancel holds that the end of the context ends a request, and a tool with
-// what it has started.
+// TestCancel checks that the end of the context ends a request, and a tool with
+// its processes.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	stopped := errors.New("stopped")

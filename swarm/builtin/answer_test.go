@@ -10,8 +10,8 @@ import (
 
 const schemaText = `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`
 
-// TestSchema holds how an answer of a form is asked for by each API, and that a
-// wrong one is asked for again.
+// TestSchema checks how each API asks for an answer with a form, and that the
+// agent asks again after a wrong answer.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	good := func(api model.API) turn {
@@ -106,8 +106,8 @@ func TestUntaken(t *testing.T) {
 	}
 }
 
-// TestCompaction holds that turns are summarised before they fill the window,
-// that what people said stays, and that a fork goes on from there.
+// TestCompaction checks that turns are summarised before they fill the window,
+// that people's messages stay, and that a fork goes on from there.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	for _, api := range apis() {
@@ -173,7 +173,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestPlain is what a person sees.
+// TestPlain checks the output for a person.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, turn{text: "I look", calls: []fakeCall{{"read", `{"path":"none"}`}}}, turn{status: 429, header: map[string]string{"Retry-After-Ms": "1"}, body: "busy"}, turn{text: "Nothing there."})

@@ -1,11 +1,11 @@
 // Package builtin is the agent that swarm brings along: a program that asks a
-// language model what to do and does it, for where no other agent is
-// installed.
+// language model for the next step and carries it out. It serves where no other
+// agent is installed.
 //
-// It owns the layout of the prompt, the conversation and where that is kept,
-// turns, compaction, structured answers, and the protocol spoken on stdin and
-// stdout. Models are asked by package model, and what they want done is done
-// by package tool. It decides nothing about risk: it asks.
+// It owns the layout of the prompt, the conversation and its files, turns,
+// compaction, structured answers, and the protocol on stdin and stdout. Package
+// model asks models, and package tool carries out their calls. It decides
+// nothing about risk: it asks.
 package builtin
 
 import (
@@ -28,7 +28,7 @@ import (
 	"agentswarm/variants"
 )
 
-// Options are what the agent is started with.
+// Options are the settings of the agent.
 type Options struct {
 	Root string // required: the top of the workspace, absolute
 	Dir  string // required: the working directory, absolute
@@ -37,7 +37,7 @@ type Options struct {
 	// Binary and Args start a supervisor.
 	Binary string // required
 	Args   []string
-	Walls  json.RawMessage // what it puts around a command, in its own words
+	Walls  json.RawMessage // the walls around a command, in the supervisor's own form
 	Run    string          // the run it belongs to; empty: none
 
 	Endpoint *model.Endpoint // required
@@ -46,10 +46,10 @@ type Options struct {
 	Tools    []string // empty: all
 	ReadOnly bool
 	Contract string // how actions are judged; may be empty
-	Role     string // what follows in the system prompt; may be empty
-	// Opening is what a run knows of how the prompt opens; nil: there is no run.
+	Role     string // the end of the system prompt; may be empty
+	// Opening is the run's part of how the prompt opens; nil: there is no run.
 	Opening *prompt.Parts
-	// Variants are what may be said against failure modes, where there is none.
+	// Variants are the possible texts against failure modes if there is no run.
 	Variants []variants.Variant
 
 	Session   string // the folder to keep the conversation in; empty: it is not kept
@@ -66,9 +66,9 @@ type Options struct {
 	Prompt string
 	Stdin  io.Reader // with JSONL
 	Stdout io.Writer // required
-	Stderr io.Writer // required: what a person is told meanwhile
+	Stderr io.Writer // required: progress for a person
 
-	Patience time.Duration // how long one request may wait in all; 0: a default
+	Patience time.Duration // how long a request may wait in all; 0: a default
 }
 
 // Failure is why there is no answer.
@@ -127,8 +127,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	return errors.Join(err, a.face.broken())
 }
 
-// withSchema is a prompt that says what the answer must be: not each server takes
-// a schema, nor each at once. A run says it by itself.
+// withSchema is a prompt that describes the answer in words. Some servers take
+// no schema, and some not at once. A run adds these words itself.
 func withSchema(prompt string, schema json.RawMessage) string {
 	if len(schema) == 0 {
 		return prompt
@@ -186,7 +186,7 @@ func (a *agent) keep() (string, error) {
 	return dir, nil
 }
 
-// close lets go of what was opened.
+// close closes the agent's files and connections.
 func (a *agent) close() error {
 	model.Close()
 	var errs []error

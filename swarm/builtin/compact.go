@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// clipped is what is left of one output where the conversation is too long
-	// to be sent whole.
+	// clipped is how much of each output remains if the conversation is too
+	// long to be sent whole.
 	clipped = 1500
-	// summarise is what the model is asked before its turns are left out.
+	// summarise is the request for a summary before turns are left out.
 	summarise = "Your memory is nearly full, so that all turns up to here will be left out. " +
 		"Write down what you need in order to go on as if you had them, without a tool: what was found out, " +
 		"which files matter and why, what was changed and how, what was tried and failed, what was refused, " +
 		"and what is left to do. The task itself stays; do not repeat it. Be exact about names and paths."
 )
 
-// compact puts a summary in the place of all turns but the last. What people
-// said stays as they said it. tooLong says that the conversation cannot be sent
-// as it is.
+// compact puts a summary in the place of all turns but the last. People's
+// messages stay word for word. tooLong says that the conversation cannot be
+// sent as it is.
 func (a *agent) compact(ctx context.Context, tooLong bool) error {
 	cut := a.lastTurn()
 	old, rest := a.conversation[:cut], a.conversation[cut:]
@@ -59,8 +59,7 @@ func (a *agent) compact(ctx context.Context, tooLong bool) error {
 	return a.remember(append([]model.Message{first}, rest...))
 }
 
-// lastTurn is where the latest reply stands with what came of it; the end where
-// there is none.
+// lastTurn is the index of the latest reply; the end if there is none.
 func (a *agent) lastTurn() int {
 	for i := len(a.conversation) - 1; i > 0; i-- {
 		if a.conversation[i].Role == model.Assistant {
@@ -79,8 +78,8 @@ func (a *agent) remember(all []model.Message) error {
 	return a.log.add(record{Type: "compacted", Messages: all})
 }
 
-// summary has the model say what it knows. The request begins as the others
-// did: what is cached of them counts.
+// summary has the model sum up its knowledge. The request begins as the others
+// did, so that their cached part counts.
 func (a *agent) summary(ctx context.Context, old []model.Message) (string, error) {
 	r := a.request(nil)
 	r.Messages = append(old[:len(old):len(old)], model.Message{

@@ -17,7 +17,7 @@ import (
 	"agentswarm/swarm/builtin/model"
 )
 
-// turn is one reply of the fake provider.
+// turn is a reply of the fake provider.
 type turn struct {
 	text   string
 	calls  []fakeCall
@@ -38,7 +38,7 @@ type fakeCall struct{ name, input string }
 // fake is a provider that speaks all three APIs and gives scripted replies.
 type fake struct {
 	*httptest.Server
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	turns    []turn
 	requests []string // bodies
 }

@@ -16,14 +16,14 @@ import (
 const (
 	maxWrong = 2 // answers that do not match and are asked for again
 	maxMore  = 3 // messages in a row that are empty
-	// maxPieces is how many messages one answer may take: a model that never
-	// ends is not waited for.
+	// maxPieces is how many messages an answer may take. It bounds the wait for
+	// a model that never ends.
 	maxPieces = 20
 	// maxAtOnce is how many tools run side by side.
 	maxAtOnce = 8
 )
 
-// form is what an answer must look like, and how often it did not.
+// form describes the required answer, and counts the wrong answers.
 type form struct {
 	raw    json.RawMessage
 	schema *schema.Schema // nil: any text will do
@@ -47,7 +47,7 @@ func newForm(raw json.RawMessage) (*form, error) {
 	return &form{raw: flat.Bytes(), schema: s}, nil
 }
 
-// follow does what a reply asks for. over is true once there is an answer.
+// follow carries out a reply. over is true once there is an answer.
 func (a *agent) follow(ctx context.Context, reply *model.Reply, form *form) (over bool, err error) {
 	calls, last := reply.Message.Calls(), reply.Message.Said()
 	a.catchUp()
@@ -95,8 +95,8 @@ func (a *agent) leaveUndone(calls []*model.Call) error {
 	return a.add(model.Message{Role: model.User, Parts: parts})
 }
 
-// in is the answer that is in one of some texts: the first that matches, else
-// the first that there is; nil where none holds any.
+// in is the JSON answer in some texts: the first that matches, else the first;
+// nil if there is none.
 func (f *form) in(texts ...string) (given json.RawMessage) {
 	for _, text := range texts {
 		found, err := schema.Extract(text)
@@ -110,7 +110,7 @@ func (f *form) in(texts ...string) (given json.RawMessage) {
 	return given
 }
 
-// lastSaid is what the model said last.
+// lastSaid is the model's last text.
 func (a *agent) lastSaid() string {
 	for _, m := range slices.Backward(a.conversation) {
 		if text := m.Said(); m.Role == model.Assistant && text != "" {
@@ -120,7 +120,8 @@ func (a *agent) lastSaid() string {
 	return ""
 }
 
-// goOn asks for the rest of a reply that was cut off, or for one at all.
+// goOn asks for the rest of a reply that was cut off, or for a reply after an
+// empty one.
 func (a *agent) goOn(reply *model.Reply) (over bool, err error) {
 	a.empty++
 	if reply.Message.Said() != "" {
@@ -129,7 +130,7 @@ func (a *agent) goOn(reply *model.Reply) (over bool, err error) {
 	switch {
 	case a.empty > maxMore || a.pieces > maxPieces || a.finish:
 		if a.begun != "" {
-			a.face.text(a.begun) // it is no answer, and yet what was said
+			a.face.text(a.begun) // not an answer, but the model said it
 		}
 		return false, &Failure{Kind: task.NoResult, Text: "the model gives no whole answer"}
 	case a.begun != "":
@@ -151,7 +152,7 @@ func answerOf(calls []*model.Call, form *form) json.RawMessage {
 	return nil
 }
 
-// judge checks an answer, and asks for another one where it does not match.
+// judge checks an answer, and asks again if it does not match.
 func (a *agent) judge(form *form, said string, given json.RawMessage) (over bool, err error) {
 	wrong := schema.ErrNoObject
 	if given != nil {

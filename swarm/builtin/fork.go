@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/builtin/model"
 )
 
-// fork goes on with a kept conversation: its prefix and its messages are sent
-// as they were, so that what its provider has cached of them counts. What has
+// fork goes on with a kept conversation. It sends the prefix and the messages
+// as they were, so that the provider's cache of them counts. A fork with
 // another prefix is refused, unless it may be cold.
 func (a *agent) fork() error {
 	s, err := openSession(a.o.Fork)
@@ -43,7 +43,8 @@ func (a *agent) fork() error {
 	return nil
 }
 
-// unkept are messages without what one API gave for one model to have it back.
+// unkept are messages without the parts that an API gave for a single model to
+// have back.
 func unkept(all []model.Message) []model.Message {
 	var out []model.Message
 	for _, m := range all {

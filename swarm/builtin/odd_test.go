@@ -72,8 +72,8 @@ func TestCompactedAgain(t *testing.T) {
 	has(t, "the request for the last summary", sent[len(sent)-2], "summary 1", "step 2")
 }
 
-// TestSecret holds that what a model thought is sent back to it, and is neither
-// shown nor written, by whatever API it comes.
+// TestSecret checks that a model's thoughts are sent back to it, and are
+// neither shown nor written, by each API.
 func TestSecret(t *testing.T) {
 	t.Parallel()
 	block := func(n int, start string, deltas ...string) []string {
@@ -114,7 +114,8 @@ func TestSecret(t *testing.T) {
 		if err != nil || strings.Contains(string(line)+kept, "secret") {
 			t.Errorf("%s: heard %s, wrote %s", api, line, kept)
 		}
-		// Who goes on in the middle does so without: a model that thinks could not.
+		// A fork in the middle of a turn goes on without: a model that thinks
+		// could not.
 		child := newFake(t, turn{text: "done"})
 		p := options(t, child.endpoint(api))
 		p.Endpoint.Thinking, p.Fork = 2000, o.Session
@@ -128,7 +129,8 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestColdDrops holds that another model is not sent what one had to have back.
+// TestColdDrops checks that another model does not get the parts that a model
+// had to have back.
 func TestColdDrops(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, turn{text: "answer"})
@@ -150,8 +152,8 @@ func TestColdDrops(t *testing.T) {
 	}
 }
 
-// TestSameFile holds that edits of one file which are asked for together are
-// made one after the other, each on what the one before left.
+// TestSameFile checks that edits of the same file in a single reply are made in
+// order, each on the result of the edit before.
 func TestSameFile(t *testing.T) {
 	t.Parallel()
 	var calls []fakeCall
@@ -173,8 +175,8 @@ func TestSameFile(t *testing.T) {
 	}
 }
 
-// TestSteerDuringTool holds that a word which comes while a command runs is said
-// after what came of that.
+// TestSteerDuringTool checks that a message that comes during a command follows
+// the command's result.
 func TestSteerDuringTool(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, turn{calls: []fakeCall{{"bash", `{"command":"mkfifo p; echo x > begun; read x < p; echo ran"}`}}}, turn{text: "done"})

@@ -8,8 +8,8 @@ import (
 	"agentswarm/swarm/builtin/model"
 )
 
-// TestGoesOn holds that a reply that was cut off, and one that is empty, is
-// no answer.
+// TestGoesOn checks that a reply that was cut off is no answer, nor an empty
+// reply.
 func TestGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, api := range apis() {
@@ -33,8 +33,8 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestPieces holds that an answer which came in several messages, each as long
-// as one may be, is all of them.
+// TestPieces checks that an answer in several messages, each of the full
+// length, consists of all of them.
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	many := make([]turn, maxPieces+1)

@@ -90,7 +90,7 @@ func TestPrefix(t *testing.T) {
 					t.Errorf("a path is in %s", p)
 				}
 				has(t, "the prefix", p, "Use tabs.", "The contract.")
-				// What is long about the workspace comes with the task.
+				// The long list of the workspace comes with the task.
 				const top = `.gitignore\nAGENTS.md\nb/\nsub/`
 				if i := strings.Index(body, top); i < 0 || strings.Contains(p, "sub/") || i > strings.Index(body, "task of "+role) {
 					t.Errorf("the top of the repository is at %d of %s", i, body)
@@ -113,7 +113,7 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// TestFork holds that a fork sends again, byte for byte, what its parent did.
+// TestFork checks that a fork sends its parent's requests again, byte for byte.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	for _, api := range apis() {
@@ -143,7 +143,7 @@ func TestFork(t *testing.T) {
 			}
 			has(t, "the fork", is, "parent's answer", "second task")
 
-			// And one of it.
+			// And a fork of it.
 			grandchild := newFake(t, turn{text: "done"})
 			q := options(t, grandchild.endpoint(api))
 			q.Fork = p.Session
@@ -158,8 +158,8 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// conversation is what a request holds, in the order in which it is read, less
-// the marks of what is to be cached, which are no part of that.
+// conversation is the text of a request in the order in which it is read. It
+// leaves out the marks of cached parts, which do not belong to it.
 func conversation(t *testing.T, api model.API, body string) string {
 	t.Helper()
 	body = strings.ReplaceAll(body, `"cache_control":{"type":"ephemeral"},`, "")
@@ -174,7 +174,8 @@ func conversation(t *testing.T, api model.API, body string) string {
 	return string(w["tools"]) + string(w["instructions"]) + string(w["system"]) + strings.TrimSuffix(string(w[messages]), "]")
 }
 
-// TestColdFork holds that what would not be cached is refused, or said.
+// TestColdFork checks that a fork that would not be cached is refused, or said
+// to be cold.
 func TestColdFork(t *testing.T) {
 	t.Parallel()
 	parent := newFake(t, turn{text: "parent's answer", calls: []fakeCall{{"ls", `{}`}}}, turn{text: "done"})
@@ -223,9 +224,8 @@ func TestColdFork(t *testing.T) {
 	}
 }
 
-// TestVariantPrefix holds that what is said against failure modes, the stage
-// and the role come after all that agents have in common, and that its key says
-// so.
+// TestVariantPrefix checks that texts against failure modes, the stage and the
+// role come after all parts that agents share. The cache key follows them.
 func TestVariantPrefix(t *testing.T) {
 	t.Parallel()
 	roster := []string{"planner", "reviewer"}
@@ -278,7 +278,7 @@ func TestVariantPrefix(t *testing.T) {
 	}
 }
 
-// TestForkPart holds that a fork keeps what its parent was told, and hears of a
+// TestForkPart checks that a fork keeps its parent's instructions, and gets a
 // part that differs.
 func TestForkPart(t *testing.T) {
 	t.Parallel()

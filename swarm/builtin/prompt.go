@@ -25,10 +25,9 @@ const (
 	maxTop     = 100 // entries that are listed
 )
 
-// newHeader lays the prompt out. What comes before the role is the same, byte
-// for byte, for all agents with the same model and tools that work on the same
-// base, so that a provider reads it once: no path, no date and no name is in
-// it.
+// newHeader lays the prompt out. For all agents with the same model and tools
+// on the same base the text before the role is the same, byte for byte. A
+// provider then reads it once. The text holds no path, no date and no name.
 func newHeader(o Options, tools []*tool.Tool) header {
 	p := parts(o, tools)
 	h := header{
@@ -42,9 +41,9 @@ func newHeader(o Options, tools []*tool.Tool) header {
 	return h
 }
 
-// parts are what the prompt opens with. What the process that started the agent
-// knows better stands in o.Opening: what the base says to all, the stage, and
-// which variants there are.
+// parts are the parts that open the prompt. o.Opening has those that the
+// process that started the agent knows better: the base's words for all, the
+// stage, and the variants.
 func parts(o Options, tools []*tool.Tool) prompt.Parts {
 	var p prompt.Parts
 	if o.Opening != nil {
@@ -63,7 +62,7 @@ func parts(o Options, tools []*tool.Tool) prompt.Parts {
 	return p
 }
 
-// agentsFile is what the project says to all agents.
+// agentsFile is the project's text for all agents.
 func agentsFile(root string) string {
 	file := filepath.Join(root, agentsName)
 	info, err := os.Lstat(file)
@@ -75,7 +74,7 @@ func agentsFile(root string) string {
 		return ""
 	}
 	defer f.Close() // nothing was written
-	// One more than may be said: then it is said that there is more.
+	// A byte more than the limit: then the prompt says that there is more.
 	text, err := io.ReadAll(io.LimitReader(f, prompt.MaxMemory+1))
 	if err != nil {
 		return ""
@@ -83,8 +82,8 @@ func agentsFile(root string) string {
 	return string(text)
 }
 
-// repository is what the repository holds at its top. It is said with the first
-// task: stages of one work have bases that differ.
+// repository lists the top of the repository. It comes with the first task,
+// since the bases of stages differ.
 func repository(root string) string {
 	names := tool.Top(root)
 	if len(names) == 0 {

@@ -18,7 +18,7 @@ import (
 	"agentswarm/swarm/early"
 )
 
-// apis are all there are: what holds for one holds for all.
+// apis are all APIs: each test holds for all.
 func apis() []model.API { return []model.API{model.Chat, model.Responses, model.Anthropic} }
 
 // gateFunc is a gate that is a function.
@@ -51,7 +51,7 @@ func options(t *testing.T, e *model.Endpoint) Options {
 	}
 }
 
-// line is what a line of stdout says, flat.
+// line is a line of stdout, flat.
 type line struct {
 	Type, ID, Model, Text, Name, Kind, Message string
 	N                                          int
@@ -119,7 +119,7 @@ func (k *talk) until(kind string) line {
 	return line{}
 }
 
-// end reads the rest, and is what Run returned.
+// end reads the rest, and returns the error of Run.
 func (k *talk) end() error {
 	k.t.Helper()
 	for k.lines.Scan() {
@@ -175,7 +175,7 @@ func read(t *testing.T, dir, name string) string {
 	return string(text)
 }
 
-// plainRun runs an agent as for a person, and is what it printed.
+// plainRun runs an agent as for a person, and returns its output.
 func plainRun(t *testing.T, o Options) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, progress bytes.Buffer

@@ -15,7 +15,8 @@ import (
 	"agentswarm/swarm/builtin/model"
 )
 
-// sessionVersion is that of the files. A file of another one is not read.
+// sessionVersion is the version of the files. A file of another version is not
+// read.
 const sessionVersion = 1
 
 // header is the first line of a session: all that comes before its messages.
@@ -30,7 +31,7 @@ type header struct {
 	Shared   string          `json:"shared"`
 	Own      string          `json:"own,omitempty"`
 	Contract string          `json:"contract,omitempty"`
-	Part     string          `json:"part,omitempty"` // what it was told of its own
+	Part     string          `json:"part,omitempty"` // its own part of the prompt
 	Tools    []model.Tool    `json:"tools"`
 	Schema   json.RawMessage `json:"schema,omitempty"`
 }
@@ -43,8 +44,8 @@ type record struct {
 	Messages []model.Message `json:"messages,omitempty"`
 }
 
-// idOf is the id of the conversation that is kept in a folder: the name of that,
-// by which whoever chose it finds it again.
+// idOf is the id of the conversation in a folder: the folder's name, by which
+// its caller finds it again.
 func idOf(session string) string {
 	if session != "" {
 		return filepath.Base(session)
@@ -58,7 +59,7 @@ type session struct{ f *os.File }
 const (
 	sessionName = "session"
 	sessionExt  = ".jsonl"
-	maxSessions = 1000 // in one folder
+	maxSessions = 1000 // in a folder
 )
 
 // sessionFile is the name of the n-th session in a folder: a process that
@@ -70,7 +71,7 @@ func sessionFile(dir string, n int) string {
 	return filepath.Join(dir, fmt.Sprintf("%s-%d%s", sessionName, n, sessionExt))
 }
 
-// createSession begins one, for nobody else to read.
+// createSession creates a session that only its owner can read.
 func createSession(dir string, h *header) (*session, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("keep the conversation: %w", err)
@@ -89,7 +90,7 @@ func createSession(dir string, h *header) (*session, error) {
 	return nil, fmt.Errorf("keep the conversation: %s holds %d already", dir, maxSessions)
 }
 
-// add writes one line.
+// add writes a line.
 func (s *session) add(v any) error {
 	line, err := json.Marshal(v)
 	if err == nil {
@@ -133,11 +134,11 @@ func openSession(dir string) (*stored, error) {
 	return s, nil
 }
 
-// maxRecord bounds one line of a session.
+// maxRecord bounds a line of a session.
 const maxRecord = 64 << 20
 
-// readSession reads a session. A last line without an end is one that was
-// being written when its agent was killed, and does not count.
+// readSession reads a session. A last line without an end does not count: its
+// agent was killed in the middle of the write.
 func readSession(r io.Reader) (*stored, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	var s stored
@@ -206,8 +207,8 @@ func (s *stored) take(line []byte) error {
 	return nil
 }
 
-// mended gives calls that were never answered, because their agent was killed,
-// an answer, without which no API takes them. What answers no call is left out.
+// mended adds answers to calls without an answer, whose agent was killed; no
+// API takes calls without. It leaves out answers without a call.
 func mended(all []model.Message) []model.Message {
 	var out []model.Message
 	var open []string

@@ -14,9 +14,9 @@ import (
 	"agentswarm/variants"
 )
 
-// TestStages holds, byte for byte, what a model is sent by each stage that
-// std.stages really starts: the system prompt in its order, and below it the
-// user's message.
+// TestStages checks, byte for byte, the texts that each stage of std.stages
+// sends to a model: the system prompt in its order, and below it the user's
+// message.
 func TestStages(t *testing.T) {
 	t.Parallel()
 	stages, err := agenttest.Stages(t.Context())

@@ -14,12 +14,12 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// face is who is told what happens.
+// face receives the events of the agent.
 type face interface {
 	session(id, model string)
 	turn(n int)
 	delta(text string) // a piece, as it comes
-	text(text string)  // what the pieces were
+	text(text string)  // the pieces together
 	toolStart(id, name string, input json.RawMessage)
 	toolEnd(id string, ok bool, output string)
 	usage(u task.Usage, left int)
@@ -32,7 +32,7 @@ type face interface {
 
 // jsonl speaks the protocol. Tools that run at the same time speak through it.
 type jsonl struct {
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the fields below
 	w   io.Writer
 	err error
 }
@@ -58,7 +58,7 @@ func (j *jsonl) broken() error {
 	return j.err
 }
 
-// protocol is the version of what is spoken.
+// protocol is the version of the protocol.
 const protocol = 1
 
 func (j *jsonl) session(id, model string) {
@@ -149,10 +149,10 @@ func (j *jsonl) result(text string, structured json.RawMessage) {
 	}{"result", text, structured})
 }
 
-// plain shows a person: what the model says on one stream, what it does on the
-// other.
+// plain shows a person the model's texts on a stream, and its actions on
+// another.
 type plain struct {
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	out      io.Writer
 	progress io.Writer
 	form     bool // the answer is JSON: only that goes out
@@ -173,7 +173,7 @@ func (p *plain) broken() error {
 	return p.err
 }
 
-// aside is where goes what a model says beside its answer.
+// aside is the stream for the model's texts beside its answer.
 func (p *plain) aside() io.Writer {
 	if p.form {
 		return p.progress
@@ -233,12 +233,12 @@ type order struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-// maxOrder bounds one line of stdin.
+// maxOrder bounds a line of stdin.
 const maxOrder = 32 << 20
 
-// listen reads orders until the end of stdin, which closes the channel. What
-// is none is passed over. It goes on until then, or the end of the process: a
-// read of stdin cannot be taken back.
+// listen reads orders until the end of stdin, which closes the channel. It
+// passes over other lines. It goes on until then, or the end of the process: a
+// read of stdin cannot be cancelled.
 func listen(ctx context.Context, stdin io.Reader) <-chan order {
 	orders := make(chan order, 64)
 	go func() {
@@ -265,7 +265,7 @@ func listen(ctx context.Context, stdin io.Reader) <-chan order {
 	return orders
 }
 
-// readOrder reads a line. One that is too long is passed over.
+// readOrder reads a line. It passes over a line that is too long.
 func readOrder(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// awaitFile waits for a file that holds something. It is a poll: who writes it
-// tells nobody. Ten minutes say that it never comes, not that it comes late.
+// awaitFile waits for a file that holds something. It polls, since its writer
+// sends no signal. Ten minutes mean that it never comes, not that it comes
+// late.
 func awaitFile(t *testing.T, path string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -20,7 +21,8 @@ func awaitFile(t *testing.T, path string) {
 	t.Fatalf("%s did not come", path)
 }
 
-// awaitGone waits until no process has a number: the kernel tells nobody.
+// awaitGone waits until no process has a number. It polls, since the kernel
+// sends no signal.
 func awaitGone(t *testing.T, pid string) {
 	t.Helper()
 	n, err := strconv.Atoi(pid)

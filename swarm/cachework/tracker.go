@@ -17,14 +17,14 @@ const (
 	// leastBytes is how much they must have in common. History files and settings
 	// have the same names everywhere, and are smaller.
 	leastBytes = 1 << 20
-	// mostCommands and mostFiles bound what is looked at: a run that has not shown
-	// the pattern by then is not searched further.
+	// mostCommands and mostFiles bound the search: a run that has not shown the
+	// pattern by then is not searched further.
 	mostCommands = 12
 	mostFiles    = 5000
 )
 
-// Tracker compares what the commands of a run left in their private HOME folders.
-// The zero value is ready. It is safe for concurrent use.
+// Tracker compares the files that the commands of a run left in their private
+// HOME folders. The zero value is ready. It is safe for concurrent use.
 type Tracker struct {
 	mu      sync.Mutex // guards all below
 	written map[uint64]int
@@ -35,13 +35,14 @@ type Tracker struct {
 // Finding is work that several commands did alike.
 type Finding struct {
 	Commands int    // how many commands wrote the same files
-	Bytes    int64  // the size of these files, of one command
+	Bytes    int64  // the size of these files, of a single command
 	Folder   string // the folder of HOME that holds most of it, such as .cache/go-build
 }
 
-// Add reads the folder that holds what a command of a step, such as a check, wrote
-// to its HOME. It returns a finding once, for the first command that shows one,
-// and nil else. A missing folder holds nothing.
+// Add reads the folder with the files that a command of a step, such as a
+// check, wrote to its HOME. It returns a finding once, for the first command
+// that shows the pattern, and nil else. A missing folder is empty. It returns
+// an error if the folder cannot be read.
 func (t *Tracker) Add(step, home string) (*Finding, error) {
 	if !t.wants(step) {
 		return nil, nil

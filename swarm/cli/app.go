@@ -56,9 +56,9 @@ func job(title string, commands ...*cli.Command) []*cli.Command {
 // runLine is Main for a command that types another.
 func runLine(ctx context.Context, env cmdline.Env) int { return Main(ctx, env) }
 
-// Main runs the command that env.Args names, of the built-in ones and those
-// given, and returns the exit code. Every error ends here: this is the one
-// place where an error becomes text and a code.
+// Main runs the command that env.Args names, built in or given, and returns the
+// exit code. Every error ends here. No other function turns an error into text
+// and an exit code.
 func Main(ctx context.Context, env cmdline.Env, commands ...*cli.Command) int {
 	out := &cmdline.Sink{Writer: env.Stdout}
 	env.Stdout = out
@@ -94,8 +94,8 @@ func Main(ctx context.Context, env cmdline.Env, commands ...*cli.Command) int {
 		return int(exit.CodeOf(err))
 	}
 	if inv.JSON && inv.JQ == nil && out.Written() == 0 && out.Failure() == nil {
-		// The one object that --json promises. A failure to print it changes
-		// nothing: the code is already an error's.
+		// --json promises one object. A failure to print it changes nothing:
+		// the exit code is already that of an error.
 		_ = cmdline.PrintJSON(out, newRefusal(err))
 	}
 	cmdline.PrintError(env, err)
@@ -147,7 +147,7 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	return &exit.UsageError{Text: fmt.Sprintf("%s: %v", c.Command.Name, err)}
 }
 
-// perform carries out one normalised command line.
+// perform carries out a normalised command line.
 func perform(ctx context.Context, env cmdline.Env, app *cli.App, inv *cmdline.Invocation) error {
 	if inv.Help {
 		return writeHelp(env.Stdout, helpRequest{app: app, path: inv.Path, short: inv.Short})
@@ -161,7 +161,8 @@ func perform(ctx context.Context, env cmdline.Env, app *cli.App, inv *cmdline.In
 	return app.RunContext(ctx, inv.Argv)
 }
 
-// startDir is the folder to run in: the current one, or what -C says.
+// startDir returns the folder to run in: the folder of -C, else the current
+// folder.
 func startDir(dir string, inv *cmdline.Invocation) (string, error) {
 	if !inv.HasDir {
 		return dir, nil

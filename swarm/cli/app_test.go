@@ -28,7 +28,7 @@ func doing(act func(c *cli.Context) error) *cli.Command {
 	}
 }
 
-// outcome is what Main left behind.
+// outcome holds the exit code and the output of a call of Main.
 type outcome struct {
 	code           int
 	stdout, stderr string

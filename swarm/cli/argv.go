@@ -23,12 +23,12 @@ import (
 //   - A value flag takes its value from its own word (--max=3, -j4, -j=4) or
 //     else the next word, whatever that starts with; only `--` is never taken.
 //     A bool flag takes none, short ones may share a word (-fn).
-//   - What follows `--` is untouched. A command whose ArgsUsage shows a `--`
-//     gets it apart, see [cmdline.Invoked]; for others it is more arguments.
+//   - Words after `--` are untouched. A command whose ArgsUsage shows a `--`
+//     gets them apart, see [cmdline.Invoked]; others get more arguments.
 //   - A command with SkipFlagParsing gets all words after its name as they are.
 //
 // urfave/cli stops at the first argument and swallows `--` in some positions,
-// so it is given flags first, each one word, then `--`, then arguments.
+// so it is given flags first, each in a single word, then `--`, then arguments.
 
 // dashes ends the flags.
 const dashes = "--"
@@ -62,8 +62,8 @@ func normalize(app *cli.App, words []string) (*cmdline.Invocation, error) {
 	return s.inv, nil
 }
 
-// level is one command on the way to the one that runs; the first level is
-// the program itself and has no cmd.
+// level is a command on the path to the called command. The first level is the
+// program itself and has no cmd.
 type level struct {
 	cmd      *cli.Command
 	flags    []cli.Flag
@@ -112,7 +112,7 @@ func (s *scanner) scan(words []string) error {
 	return nil
 }
 
-// finish takes what follows `--`.
+// finish takes the words after `--`.
 func (s *scanner) finish(words []string) {
 	cmd := s.leaf().cmd
 	if cmd != nil && takesAfter(cmd) {
@@ -122,8 +122,8 @@ func (s *scanner) finish(words []string) {
 	s.args = append(s.args, words...)
 }
 
-// takesAfter tells whether what follows `--` means something else to cmd than
-// arguments do. Its usage line says so, to users and to us.
+// takesAfter reports whether words after `--` differ from arguments for cmd.
+// The usage line of the command shows it, to users and to this function.
 func takesAfter(cmd *cli.Command) bool {
 	for field := range strings.FieldsSeq(cmd.ArgsUsage) {
 		if strings.Trim(field, "[]()") == dashes {
@@ -192,7 +192,7 @@ func (s *scanner) complete() error {
 	return nil
 }
 
-// assemble puts together what urfave is given.
+// assemble builds the arguments for urfave.
 func (s *scanner) assemble() {
 	argv := []string{cmdline.Program}
 	for _, l := range s.levels {
@@ -207,7 +207,7 @@ func (s *scanner) assemble() {
 	s.inv.Argv = append(argv, s.args...)
 }
 
-// flag takes the flag at words[0] and what belongs to it.
+// flag takes the flag at words[0] and its value.
 func (s *scanner) flag(words []string) ([]string, error) {
 	word, next := words[0], words[1:]
 	if !strings.HasPrefix(word, "--") {
@@ -280,8 +280,8 @@ func (s *scanner) lookup(name string) (cli.Flag, *level) {
 	return nil, nil
 }
 
-// nextWord takes the next word as a value. A `--` is never one: whoever forgot
-// the value of --each would otherwise lose the start of the agent's command.
+// nextWord takes the next word as a value. A `--` is never a value. Else a user
+// who forgot the value of --each would lose the start of the agent's command.
 func (s *scanner) nextWord(f cli.Flag, shown string, next []string) (string, []string, error) {
 	if len(next) == 0 || next[0] == dashes {
 		return "", nil, exit.Usagef("%sflag %s needs a value: %s %s",
@@ -342,7 +342,7 @@ func (s *scanner) reach(words []string) int {
 // given is a flag as the user wrote it.
 type given struct{ shown, value string }
 
-// set notes a flag for urfave, in one word and under its first name.
+// set records a flag for urfave, in a single word and under its first name.
 func (s *scanner) set(at *level, f cli.Flag, g given) error {
 	if s.seen[f] && !repeatable(f) {
 		return exit.Usagef("%sflag %s is given twice", s.place(), g.shown)

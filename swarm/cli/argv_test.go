@@ -14,7 +14,7 @@ import (
 	"agentswarm/swarm/exit"
 )
 
-// heard is what an action of the fixture was given by urfave.
+// heard holds the values that urfave passed to an action of the fixture.
 type heard struct {
 	command     string
 	args, after []string
@@ -27,7 +27,8 @@ type heard struct {
 	label       string
 }
 
-// fixture is an app with one of everything; its actions note what they hear.
+// fixture is an app with each sort of flag and command. Its actions record
+// their values in out.
 func fixture(out *heard) *cli.App {
 	listen := func(c *cli.Context) error {
 		inv := cmdline.Invoked(c)
@@ -152,7 +153,7 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// sameHeard compares what was heard; no words and an empty list are the same.
+// sameHeard compares two records; no words and an empty list are the same.
 func sameHeard(a, b heard) bool {
 	return a.command == b.command && slices.Equal(a.args, b.args) &&
 		slices.Equal(a.after, b.after) && a.hasAfter == b.hasAfter &&
@@ -263,8 +264,8 @@ func TestNormalizeHelp(t *testing.T) {
 	}
 }
 
-// FuzzNormalize checks that urfave is led to exactly what was normalized, and
-// that no word is lost, made up or moved past another.
+// FuzzNormalize checks that urfave reads exactly the normalized words, and that
+// no word is lost, made up or moved past another.
 func FuzzNormalize(f *testing.F) {
 	for _, s := range []string{
 		"run\np", "run\n-j4\np\n--\nsh\n-c\nx", "--json\nshow\na\n-lx", "group\nleft\n--json",

@@ -20,18 +20,18 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// builtinAlone lays what is configured of models and variants over what the
-// agent is started with, as a run does for its agents. In a run that is done.
+// builtinAlone lays the configured models and variants over the options of the
+// agent, as a run does for its agents. In a run the run has done so.
 type builtinAlone struct {
 	c    *cli.Context
 	env  cmdline.Env
-	conf *config.Config // nil: the agent is one of a run
-	// paid is what says which models are asked: conf, or where the user has not
-	// approved what a repository says of that, the user's own.
+	conf *config.Config // nil for an agent of a run
+	// paid is the configuration that chooses models. It is conf, or own if the
+	// user has not approved the repository's choice of models.
 	paid *config.Config
 	own  *config.Config // the user's own
 
-	place *cmdline.Place // the repository, or a place without one
+	place *cmdline.Place // the repository, or a place without a repository
 	base  git.Hash
 }
 
@@ -61,7 +61,7 @@ func aloneBuiltin(c *cli.Context, env cmdline.Env) (*builtinAlone, error) {
 	return a, a.trust()
 }
 
-// trust takes what the repository says of models, once it is approved.
+// trust takes the repository's choice of models if the user has approved it.
 func (a *builtinAlone) trust() error {
 	store := a.place.Trust()
 	pending, err := store.Pending(a.conf.Needs(config.Use{Roles: true, Agents: []string{agent.KindBuiltin}}))
@@ -76,8 +76,8 @@ func (a *builtinAlone) trust() error {
 	return nil
 }
 
-// environ is what of an environment the commands of the model get. In a run that
-// was decided when the agent was started.
+// environ selects the variables that the model's commands get. In a run the
+// start of the agent has selected them.
 func (a *builtinAlone) environ(all []string) ([]string, error) {
 	if a.own == nil {
 		return all, nil
@@ -137,7 +137,7 @@ func (a *builtinAlone) configured() string {
 	}
 	known, err := a.paid.Agent(agent.KindBuiltin)
 	if err != nil {
-		return "" // a run says what is wrong with it
+		return "" // a run reports this error
 	}
 	return known.Model
 }

@@ -131,7 +131,8 @@ func (e *builtinError) Error() string { return "builtin: " + e.failure.Text }
 // Kind is that of the failure.
 func (e *builtinError) Kind() string { return string(e.failure.Kind) }
 
-// ExitCode tells what passes with time or money from what does not.
+// ExitCode is [exit.Paused] for a failure that time or money ends, else
+// [exit.Degraded].
 func (e *builtinError) ExitCode() int {
 	switch e.failure.Kind {
 	case task.RateLimit, task.Overloaded, task.Quota, task.CauseBudget:
@@ -141,7 +142,7 @@ func (e *builtinError) ExitCode() int {
 	}
 }
 
-// builtinOptions puts together what the agent is started with.
+// builtinOptions collects the options of the agent.
 func builtinOptions(c *cli.Context, env cmdline.Env) (builtinagent.Options, error) {
 	dir := cmdline.Invoked(c).Dir
 	o := builtinagent.Options{
@@ -192,7 +193,7 @@ func builtinOptions(c *cli.Context, env cmdline.Env) (builtinagent.Options, erro
 	return o, errors.Join(builtinTexts(c, env, &o), builtinPrompt(c, env, &o))
 }
 
-// builtinTexts reads what is said in files.
+// builtinTexts reads the texts that flags and variables give as files.
 func builtinTexts(c *cli.Context, env cmdline.Env, o *builtinagent.Options) error {
 	dir := cmdline.Invoked(c).Dir
 	for _, f := range []struct {
@@ -298,8 +299,8 @@ func builtinEndpoint(c *cli.Context, env cmdline.Env, spec roles.Spec) (*model.E
 }
 
 // builtinProviders are the providers beside the known ones: those of the user's
-// own configuration, or of a file that is named. What a repository says of them
-// is not even read.
+// own configuration, or of the file that --provider-file names. It does not
+// read the repository's providers.
 func builtinProviders(c *cli.Context, env cmdline.Env) (map[string]provider.Provider, error) {
 	file := c.String("provider-file")
 	if file == "" {
@@ -330,8 +331,8 @@ func (e *builtinUsage) Unwrap() error { return e.err }
 // ExitCode is always [exit.Usage].
 func (*builtinUsage) ExitCode() int { return int(exit.Usage) }
 
-// workspaceOf is the top of what a folder belongs to: the workspace of the
-// agent, else the repository, else the folder itself.
+// workspaceOf is the top folder of the agent's workspace, else of the
+// repository, else the folder itself.
 func workspaceOf(dir, workspace string) string {
 	if _, ok := fspath.Below(workspace, dir); ok {
 		return filepath.Clean(workspace)

@@ -20,13 +20,13 @@ import (
 	"agentswarm/swarm/policy"
 )
 
-// personGate is the gate of an agent that belongs to no run: its actions are
-// judged here, and what asks is asked on the terminal.
+// personGate is the gate of an agent that belongs to no run. It judges actions
+// itself, and asks the person at the terminal.
 type personGate struct {
 	c   *cli.Context
 	env cmdline.Env
 
-	mu      sync.Mutex // one question at a time
+	mu      sync.Mutex // lets a single question run at a time
 	in      *bufio.Reader
 	answers chan personAnswer
 	reading bool // an answer is still to come
@@ -69,8 +69,8 @@ type gateQuestion struct {
 	reason string
 }
 
-// ask asks the person at the terminal. An agent, and what one has started, is
-// none.
+// ask asks the person at the terminal. It refuses to ask an agent, or a process
+// that an agent started.
 func (g *personGate) ask(ctx context.Context, r policy.Ruling, q gateQuestion) error {
 	in, isFile := g.env.Stdin.(interface{ Fd() uintptr })
 	if cmdline.Personal(g.env, "allowing an action") != nil || !isFile || !cmdline.IsTerminal(in.Fd()) ||
@@ -93,8 +93,8 @@ func (g *personGate) ask(ctx context.Context, r policy.Ruling, q gateQuestion) e
 }
 
 // answer is the next line of the terminal, unless ctx ends before: the first
-// ctrl-c ends the agent also while it asks. A read of a terminal cannot be taken
-// back; one that is left over ends with the process.
+// ctrl-c ends the agent also during a question. A read of a terminal cannot be
+// cancelled; a read that is left over ends with the process.
 func (g *personGate) answer(ctx context.Context) (string, error) {
 	if g.in == nil {
 		g.in, g.answers = bufio.NewReader(cmdline.Input(g.env)), make(chan personAnswer, 1)

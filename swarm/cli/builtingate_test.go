@@ -11,7 +11,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 )
 
-// TestGateAfterTheEnd: what was answered when the agent had been stopped allows
+// TestGateAfterTheEnd checks that an answer after the agent's stop allows
 // nothing.
 func TestGateAfterTheEnd(t *testing.T) {
 	t.Parallel()

@@ -27,14 +27,14 @@ const completeTime = 2 * time.Second
 //
 //	swarm __complete [bash] -- WORD…
 //
-// The words are those after the program's name, the one under the cursor last
+// The words are those after the program's name, the word under the cursor last
 // and cut there. After `bash` they are as they were typed, quotes included;
 // else the shell has removed its quotes. Each line of the answer is a
-// candidate, a tab, and what it means. A line without a candidate says what
-// the shell itself should complete: `files` or `folders`.
+// candidate, a tab, and its meaning. A line without a candidate tells the shell
+// what to complete itself: `files` or `folders`.
 //
-// Nobody reads its errors, so it has none: it offers nothing and exits 0. It
-// writes nothing and puts no run in order.
+// The shell shows no errors, so the command has none: it offers nothing and
+// exits 0. It writes nothing and puts no run in order.
 func newCompleteCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name: completeName, Hidden: true, SkipFlagParsing: true,
@@ -71,16 +71,16 @@ func cutWords(args []string) (head string, words []string, ok bool) {
 	return strings.Join(args[:at], " "), args[at+1:], true
 }
 
-// candidate is a word that may stand at the cursor, and what it means.
+// candidate is a word that may stand at the cursor, and its meaning.
 type candidate struct{ word, note string }
 
-// offer is what there is to complete with.
+// offer is the answer to a request for completion.
 type offer struct {
 	candidates []candidate
 	shell      shellOffer
 }
 
-// shellOffer is what a shell completes better than we do.
+// shellOffer names the words that the shell completes better than swarm does.
 type shellOffer string
 
 const (
@@ -99,9 +99,9 @@ const (
 	noteWidth      = 60  // in columns
 )
 
-// print writes the offer down. Labels are file names and other foreign text:
-// what is not printable is left out, since no shell can show it, and with
-// plainOnly what would need quotes too.
+// print writes the offer. Labels are file names and other foreign text. It
+// leaves out unprintable words, since no shell can show them. With plainOnly it
+// also leaves out words that need quotes.
 func (o *offer) print(w io.Writer, plainOnly bool) error {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -129,8 +129,8 @@ func speakable(word string) bool {
 		!strings.ContainsFunc(word, hidden)
 }
 
-// unquote reads one word as bash would and expands nothing. open tells that
-// it ends within quotes: what follows there must not need any.
+// unquote reads a word as bash would and expands nothing. open reports that the
+// word ends within quotes: a word that completes it must not need any.
 func unquote(raw string) (word string, open bool) {
 	var b strings.Builder
 	quote := byte(0)
@@ -151,17 +151,17 @@ func unquote(raw string) (word string, open bool) {
 	return b.String(), quote != 0
 }
 
-// completer completes one command line.
+// completer completes a command line.
 type completer struct {
 	env    cmdline.Env
 	app    *cli.App
-	at     *scanner // what stands before the word
-	word   string   // the one under the cursor
+	at     *scanner // the words before word
+	word   string   // the word under the cursor
 	dashed bool     // it stands after a `--`
 	offer  offer
 }
 
-// complete offers what the last of the words could be.
+// complete offers completions of the last word.
 func complete(ctx context.Context, env cmdline.Env, app *cli.App, words []string) offer {
 	before, word := words[:len(words)-1], words[len(words)-1]
 	c := &completer{env: env, app: app, word: word, dashed: slices.Contains(before, dashes)}
@@ -232,8 +232,8 @@ func (c *completer) flagOf(word string) cli.Flag {
 	return c.flagNamed(name)
 }
 
-// flagNamed finds a flag of the command reached, or before the command one of
-// any.
+// flagNamed finds a flag of the command reached, or, before the command, of any
+// command.
 func (c *completer) flagNamed(name string) cli.Flag {
 	if f, _ := c.at.lookup(name); f != nil || c.at.leaf().cmd != nil {
 		return f
@@ -268,14 +268,14 @@ func (c *completer) flags() {
 	}
 }
 
-// fitting offers a word that begins as the one at the cursor does.
+// fitting offers word if it begins with the letters before the cursor.
 func (c *completer) fitting(word, note string) {
 	if strings.HasPrefix(word, c.word) {
 		c.offer.add(word, note)
 	}
 }
 
-// argument offers commands, and what the usage line of the command has at
+// argument offers commands, and the words that the command's usage line has at
 // this place.
 func (c *completer) argument(ctx context.Context) {
 	at, inv := c.at.leaf(), c.at.inv
@@ -297,7 +297,8 @@ func (c *completer) commands(commands []*cli.Command) {
 		}
 		c.fitting(cmd.Name, cmd.Usage)
 		for _, name := range cmd.Aliases {
-			// Without a letter typed, a second name is one more line to read.
+			// Without a typed letter, a second name would only lengthen the
+			// list.
 			if c.word != "" && !strings.HasPrefix(cmd.Name, c.word) {
 				c.fitting(name, cmd.Usage)
 			}
@@ -305,9 +306,9 @@ func (c *completer) commands(commands []*cli.Command) {
 	}
 }
 
-// slot is what the nth argument, counted from 0, may be, by the usage line of
-// its command: `[RUN | AGENT…]` is RUN or AGENT at every place, `ID
-// [yes|no|TEXT]` an ID, then yes, no or TEXT.
+// slot returns the kinds of the nth argument, counted from 0, from the
+// command's usage line. `[RUN | AGENT…]` is RUN or AGENT at every place; `ID
+// [yes|no|TEXT]` is an ID, then yes, no or TEXT.
 func slot(usage string, n int) []string {
 	type place struct {
 		kinds []string

@@ -62,7 +62,7 @@ func TestUnquote(t *testing.T) {
 	}
 }
 
-// FuzzUnquote holds that what was quoted reads as what it was.
+// FuzzUnquote checks that unquote reads a quoted text as that text.
 func FuzzUnquote(f *testing.F) {
 	for _, seed := range []string{"", "a b", `it's "x"`, `\`, "$(x)", "\xff\n"} {
 		f.Add(seed)
@@ -112,8 +112,8 @@ func TestOfferPrint(t *testing.T) {
 	}
 }
 
-// later is a program with commands that there may be one day: what they take
-// is read from their usage lines.
+// later is a program with commands that swarm does not have yet. The completer
+// reads their arguments from their usage lines.
 func later() *cli.App {
 	return &cli.App{
 		Name:  cmdline.Program,

@@ -22,8 +22,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// value offers values of a flag, each behind prefix where the flag and its
-// value are one word.
+// value offers values of a flag. prefix is the flag if both are a single word.
 func (c *completer) value(ctx context.Context, f cli.Flag, prefix string) {
 	kind := placeholder(f)
 	switch name := f.Names()[0]; {
@@ -61,8 +60,8 @@ func listedWords(f cli.Flag) []string {
 	return strings.Split(strings.ReplaceAll(m[1], " or ", ", "), ", ")
 }
 
-// kinds offers what words of a usage line stand for. A word in small letters
-// stands for itself.
+// kinds offers the values that words of a usage line stand for. A word in small
+// letters stands for itself.
 func (c *completer) kinds(ctx context.Context, kinds []string) {
 	runs, agents := false, false
 	for _, kind := range kinds {
@@ -140,7 +139,7 @@ func (c *completer) agentNames(ctx context.Context) {
 	}
 	var base git.Hash
 	if p.Repo.Bare() {
-		base, _ = p.Repo.Commit(ctx, "HEAD") // without one there is no project's file
+		base, _ = p.Repo.Commit(ctx, "HEAD") // without a commit the project has no file
 	}
 	config, err := p.LoadConfig(ctx, base)
 	if err != nil {
@@ -174,11 +173,11 @@ func (c *completer) providerNames() {
 	}
 }
 
-// roleNames offers roles, each before end, and what stands in them.
+// roleNames offers roles, each before end, with their models.
 func (c *completer) roleNames(ctx context.Context, end string) {
 	table := roles.Table{}
 	if p := c.place(ctx); p != nil {
-		base, _ := p.Repo.Commit(ctx, "HEAD") // without one there is no project's file
+		base, _ := p.Repo.Commit(ctx, "HEAD") // without a commit the project has no file
 		if config, err := p.LoadConfig(ctx, base); err == nil {
 			table = config.Roles()
 		}
@@ -208,8 +207,8 @@ func (c *completer) refs(ctx context.Context, kinds ...string) {
 	}
 }
 
-// readTime is how long journals are read for notes and agents. What is not
-// read by then is offered without a note, the newest first.
+// readTime limits the time in which the completer reads journals for notes and
+// agents. After it, runs are offered without a note, the newest first.
 const readTime = 60 * time.Millisecond
 
 // addressBook offers runs and agents.
@@ -282,7 +281,7 @@ func (c *completer) addresses(ctx context.Context, runs, agents bool) {
 	}
 }
 
-// view is what a run is now; nil where that cannot be told in time.
+// view is the state of a run now; nil if there is no time left to read it.
 func (b *addressBook) view(e store.Entry) *store.View {
 	if v, ok := b.views[e.Run.ID]; ok {
 		return v
@@ -301,7 +300,7 @@ func (b *addressBook) view(e store.Entry) *store.View {
 
 func (b *addressBook) run(e store.Entry) { b.offer(e.Run.ID, b.about(e)) }
 
-// about says what a run is: its status, its age and its command.
+// about describes a run: its status, its age and its command.
 func (b *addressBook) about(e store.Entry) string {
 	parts := []string{termtext.Ago(time.Now(), e.Identity.Created), strings.Join(e.Identity.Args, " ")}
 	if v := b.view(e); v != nil {
@@ -354,7 +353,8 @@ func (b *addressBook) modules(a *store.Agent, prefix string) {
 	}
 }
 
-// offer adds an address that would be read as one and is not given yet.
+// offer adds an address, unless the command line has it or would read it as a
+// flag.
 func (b *addressBook) offer(word, note string) {
 	if strings.HasPrefix(word, "-") && !b.c.dashed || slices.Contains(b.given, word) {
 		return

@@ -12,8 +12,8 @@ import (
 	"agentswarm/swarm/exit"
 )
 
-// completionScripts are what shells source, one a shell. They know nothing of
-// commands: they ask `swarm __complete`.
+// completionScripts are the files that shells source, one for each shell. They
+// know no commands: they ask `swarm __complete`.
 //
 //go:embed completion/swarm.bash completion/swarm.zsh completion/swarm.fish
 var completionScripts embed.FS

@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// flagGroup is some flags of a command under one title.
+// flagGroup is a title and the flags of a command under it.
 type flagGroup struct {
 	title  string
 	flags  []cli.Flag
@@ -61,9 +61,9 @@ func flagTopics() []flagTopic {
 	}
 }
 
-// flagGroups are the visible flags of a command as its help shows them: those of
-// a command with few flags in one group, else the common flags, then the others
-// by topic.
+// flagGroups are the visible flags of a command as its help shows them. A
+// command with few flags has a single group. Another has the common flags, then
+// the others by topic.
 func flagGroups(cmd *cli.Command) []flagGroup {
 	flags := visibleFlags(cmd)
 	switch {

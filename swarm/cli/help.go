@@ -17,7 +17,7 @@ import (
 // to read, and a help text that is the same everywhere can be quoted.
 const helpWidth = 80
 
-// examplesTitle parts a Description into what it explains and what to type.
+// examplesTitle separates the explanation of a Description from its examples.
 const examplesTitle = "Examples:\n"
 
 // helpRequest is a help text that is asked for.
@@ -172,7 +172,7 @@ func (h *helpText) rows(rows [][2]string) {
 	}
 }
 
-// commandGroup is some commands of one category.
+// commandGroup holds commands of the same category.
 type commandGroup struct {
 	title    string
 	commands []*cli.Command
@@ -230,7 +230,7 @@ func flagRows(flags []cli.Flag) [][2]string {
 // it, as in --sandbox auto|require|off.
 var listedValues = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(": `[^`]+`($|;| \\()") })
 
-// flagUsage is what a flag does and what holds without it.
+// flagUsage describes a flag and its default.
 func flagUsage(f cli.Flag) string {
 	doc, ok := f.(cli.DocGenerationFlag)
 	if !ok {
@@ -248,7 +248,8 @@ func flagUsage(f cli.Flag) string {
 	}
 }
 
-// placeholder is the word for a flag's value: what its usage has in backquotes.
+// placeholder is the word for a flag's value: the text in backquotes of its
+// usage.
 func placeholder(f cli.Flag) string {
 	if doc, ok := f.(cli.DocGenerationFlag); ok {
 		if parts := strings.SplitN(doc.GetUsage(), "`", 3); len(parts) == 3 {

@@ -90,8 +90,8 @@ func writeMan(w io.Writer, app *cli.App) error {
 	return err
 }
 
-// manDate is the day of the commit that this program was built from, so that
-// a build makes one page; without it, today.
+// manDate is the day of the commit that this program was built from, so that a
+// build always makes the same page; without a commit, today.
 func manDate() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -220,8 +220,8 @@ func roffLine(s string) string {
 	return roff(s)
 }
 
-// roff escapes text so that what is printed is what it says: roff prints a
-// bare - as a hyphen and ' as a closing quote, which nobody can paste.
+// roff escapes text so that roff prints it unchanged. It prints a bare - as a
+// hyphen and ' as a closing quote; a reader could not paste them into a shell.
 func roff(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -262,7 +262,7 @@ func exitCodes() []exit.Code {
 	return codes
 }
 
-// exitMeaning says what a code tells.
+// exitMeaning describes an exit code.
 func exitMeaning(c exit.Code) string {
 	switch c {
 	case exit.OK:

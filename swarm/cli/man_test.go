@@ -14,7 +14,8 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 )
 
-// unroff is what a line of roff text prints, as far as [roff] writes it.
+// unroff returns the text that roff prints for a line, as far as [roff] writes
+// it.
 func unroff(s string) string {
 	s = strings.TrimPrefix(s, `\&`)
 	return strings.NewReplacer(
@@ -71,7 +72,7 @@ func manText(t *testing.T) (app *cli.App, lines []string) {
 	return app, lines
 }
 
-// TestManHasEverything holds the page to what the help knows.
+// TestManHasEverything compares the page with the help.
 func TestManHasEverything(t *testing.T) {
 	t.Parallel()
 	app, lines := manText(t)

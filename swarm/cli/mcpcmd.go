@@ -132,8 +132,8 @@ func (d *dispatcher) Attend(ctx context.Context, id string, report func(mcp.Prog
 	return d.stateAfter(ctx, s.Run, end)
 }
 
-// abandoned reports whether a dispatched run stopped because nobody waited for it,
-// and not because somebody asked for that.
+// abandoned reports whether a dispatched run stopped because its client had
+// left, and not because of a request.
 func abandoned(v *store.View) bool {
 	s, err := library.Latest(v)
 	if err != nil || s == nil || !s.Dispatched || v.Status != store.RunStopped {
@@ -145,7 +145,7 @@ func abandoned(v *store.View) bool {
 	return v.Died || v.Reason == store.ReasonDied // recovery keeps the reason
 }
 
-// ending is how a command ended, with what it printed.
+// ending is the exit code and the output of a command.
 type ending struct {
 	code         exit.Code
 	stdout, told bytes.Buffer
@@ -269,7 +269,7 @@ func (d *dispatcher) Cancel(ctx context.Context, id string) error {
 	return errors.Join(follow.WithExitCode(err), client.Close())
 }
 
-// lastText is the last line of what a command told.
+// lastText is the last line of a command's messages.
 func lastText(told string) string {
 	lines := strings.Split(strings.TrimSpace(told), "\n")
 	return strings.TrimPrefix(lines[len(lines)-1], cmdline.Program+": ")

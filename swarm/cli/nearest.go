@@ -39,8 +39,8 @@ func (s *scanner) unknownCommand(name string) error {
 }
 
 // unknownFlag refuses a word that starts with - and is no flag. shown is the
-// flag in it. A word with a blank was hardly meant as one: most likely it is a
-// prompt or a name, and the hint says how to pass such a word.
+// flag in it. A word with a blank is most likely a prompt or a name, not a
+// flag. For it the hint explains how to pass such a word.
 func (s *scanner) unknownFlag(word, shown string) error {
 	cmd := s.leaf().cmd
 	if name, _, _ := strings.Cut(word, "="); strings.ContainsAny(name, " \n") {
@@ -152,8 +152,8 @@ func foreignCommand(name string) string {
 	return ""
 }
 
-// flagNames lists what could have been meant where the scanner stands: before
-// the command any command's flags.
+// flagNames lists the flags that are possible where the scanner stands: before
+// the command, those of all commands.
 func (s *scanner) flagNames() []string {
 	names := []string{"--help"}
 	add := func(flags []cli.Flag) {

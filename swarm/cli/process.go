@@ -21,8 +21,8 @@ func Run(ctx context.Context, argv []string, extra ...func(cmdline.Env) []*cli.C
 	return RunIn(ctx, func(*cmdline.Env) {}, argv, extra...)
 }
 
-// RunIn is Run in an environment that was changed first, for programs that test
-// this one.
+// RunIn is Run in an environment that change has changed, for programs that
+// test this program.
 func RunIn(ctx context.Context, change func(*cmdline.Env), argv []string, extra ...func(cmdline.Env) []*cli.Command) int {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -57,8 +57,8 @@ func RunIn(ctx context.Context, change func(*cmdline.Env), argv []string, extra 
 	return Main(ctx, env, commands...)
 }
 
-// calledAs is what the user types to call us again: what was typed, or
-// `go run .` where that made the binary.
+// calledAs is the text that the user types to call swarm again: the typed name,
+// or `go run .` if that built the binary.
 func calledAs(name, self string) string {
 	if strings.Contains(self, string(filepath.Separator)+"go-build") {
 		return "go run ."

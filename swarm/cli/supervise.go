@@ -10,9 +10,9 @@ import (
 	"agentswarm/swarm/shim"
 )
 
-// Supervise is the body of a process that swarm starts for itself and that
-// needs more of the program than those of package early, which never come
-// here; ok is false where args do not ask for one.
+// Supervise is the body of a process that swarm starts for itself. Such a
+// process needs more of the program than those of package early, which never
+// come here. ok is false if args do not name such a process.
 func Supervise(ctx context.Context, args []string) (code int, ok bool) {
 	switch {
 	case len(args) == 1 && args[0] == process.Word:

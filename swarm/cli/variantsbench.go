@@ -117,7 +117,7 @@ func variantsBenchAction(c *cli.Context, env cmdline.Env) (err error) {
 	return nil
 }
 
-// refusedLab gives what the lab refuses the code of a refusal.
+// refusedLab turns a refusal of the lab into a usage error, for its exit code.
 func refusedLab(err error) error {
 	var not *lab.RefusedError
 	if errors.As(err, &not) {
@@ -126,7 +126,7 @@ func refusedLab(err error) error {
 	return err
 }
 
-// replayAction reports on what was recorded.
+// replayAction reports on recorded transcripts.
 func replayAction(c *cli.Context, env cmdline.Env) error {
 	for _, name := range []string{"family", "model", "agent", "arm", "mode", "repeat", "tasks", "jobs", "out", "yes"} {
 		if c.IsSet(name) {
@@ -155,7 +155,7 @@ func replayAction(c *cli.Context, env cmdline.Env) error {
 	return printLab(c, env, report)
 }
 
-// newLabRequest checks what was typed.
+// newLabRequest checks the flags.
 func newLabRequest(c *cli.Context, env cmdline.Env) (lab.Request, error) {
 	r := lab.Request{
 		Family: c.String("family"), Model: c.String("model"), Agent: c.String("agent"),
@@ -192,7 +192,7 @@ func newLabRequest(c *cli.Context, env cmdline.Env) (lab.Request, error) {
 	return r, nil
 }
 
-// labDir is where a lab keeps what it records.
+// labDir is the folder for the lab's records.
 func labDir(c *cli.Context, env cmdline.Env, r lab.Request) (string, error) {
 	dir := ""
 	if c.IsSet("out") {
@@ -239,9 +239,9 @@ func typedIn(env cmdline.Env, ctx context.Context, t lab.Typed) int {
 	return cmdline.Typed(env)(ctx, t.Dir, t.Stdout, t.Stderr, t.Args...)
 }
 
-// labAgentOf finds the agent before anything begins, the one that is named or
-// the one that `run` would take, what it may be told, and what a person should
-// know of it.
+// labAgentOf finds the agent before the lab begins: the agent that a flag
+// names, else the agent that `run` would take. It also finds the agent's
+// variants, and a note for the user.
 func labAgentOf(env cmdline.Env, c *cli.Context, r *lab.Request) (note string, err error) {
 	conf, err := labConfigOf(env)
 	if err != nil {
@@ -312,7 +312,7 @@ func pageCan(c *cli.Context) error {
 
 // printLab prints a report, and writes its page.
 func printLab(c *cli.Context, env cmdline.Env, r *lab.Report) (err error) {
-	if c.IsSet("html") { // what was paid for is printed in any case
+	if c.IsSet("html") { // the printed report comes in any case: it was paid for
 		if wrong := writePage(absolute(cmdline.Invoked(c).Dir, c.String("html")), r.HTML); wrong != nil {
 			defer func() { err = errors.Join(err, fmt.Errorf("write %s: %w", c.String("html"), wrong)) }()
 		}

@@ -55,7 +55,7 @@ type variantsObject struct {
 	Variants []knownVariant  `json:"variants"`
 }
 
-// knownVariant is one of them.
+// knownVariant is a variant of a variantsObject.
 type knownVariant struct {
 	variants.Variant
 	Off bool `json:"off,omitempty"` // the configuration leaves it out
@@ -108,8 +108,8 @@ func (o *variantsObject) list(all []variants.Variant, conf *config.Config) {
 	}
 }
 
-// placeAnywhere is the repository that one stands in and the commit that its
-// work begins at, or outside of any a place without both.
+// placeAnywhere is the repository around the current folder and the commit that
+// its work begins at. Outside of a repository it is a place without both.
 func placeAnywhere(c *cli.Context, env cmdline.Env) (*cmdline.Place, git.Hash, error) {
 	p, err := cmdline.Open(c, env)
 	var none *git.NotRepoError
@@ -138,7 +138,7 @@ func (o *variantsObject) print(w io.Writer) error {
 	return t.Print(w, 0)
 }
 
-// printTexts prints what agents with a model are told.
+// printTexts prints the texts that agents with a model get.
 func (o *variantsObject) printTexts(w io.Writer) error {
 	if len(o.Variants) == 0 {
 		_, err := fmt.Fprintln(w, "There are no variants for it.")

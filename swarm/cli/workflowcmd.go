@@ -73,7 +73,7 @@ type workflowObject struct {
 	Error       *faultObject `json:"error,omitempty"`
 }
 
-// faultObject is what is wrong with a script, and where.
+// faultObject is an error of a script, and its place.
 type faultObject struct {
 	Message string `json:"message"`
 	Where   string `json:"where,omitempty"`
@@ -270,7 +270,7 @@ func printValidated(p *cmdline.Place, all []library.Checked) error {
 	return nil
 }
 
-// faultText is what is wrong with a script, for people: the line itself below.
+// faultText is the error of a script for people, with the line itself below.
 func faultText(err error) string {
 	text := termtext.Line(err.Error())
 	var e *library.Error

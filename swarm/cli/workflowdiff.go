@@ -82,7 +82,7 @@ type droppedAgent struct {
 	Usage  *task.Usage `json:"usage,omitempty"`
 }
 
-// costObject is how many agents, and what their attempts so far were paid.
+// costObject is a number of agents and the cost of their attempts so far.
 type costObject struct {
 	Agents int         `json:"agents"`
 	Usage  *task.Usage `json:"usage,omitempty"`
@@ -137,7 +137,7 @@ func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
 	return printReplay(p, o)
 }
 
-// foresee runs a script against what a run has recorded.
+// foresee runs a script against the record of a run.
 func foresee(ctx context.Context, p *cmdline.Place, s *selection.Selection, edited *library.Script) (_ *workflow.Preview, err error) {
 	config, err := session.EngineConfig(s.View)
 	if err != nil {
@@ -157,7 +157,7 @@ func foresee(ctx context.Context, p *cmdline.Place, s *selection.Selection, edit
 		return engine.CheckCall(config, known, call)
 	})
 	calling.Can = plan.Can(known, config)
-	calling.Walled = true // what was run is on record, and nothing is run now
+	calling.Walled = true // the commands are on record, and none runs now
 	deps := engine.Deps{Run: s.Run, Kinds: known}
 	return workflow.Foresee(ctx, workflow.PreviewRequest{
 		Prior: s.View, Recall: engine.NewRecall(deps, config, s.View), Tools: tools, Script: edited.Record(),
@@ -243,7 +243,7 @@ func newStepObject(s workflow.Step) stepObject {
 	return o
 }
 
-// paid is what the attempts of an agent were paid; nil where nobody knows.
+// paid is the cost of an agent's attempts; nil if it is unknown.
 func paid(a *store.Agent) *task.Usage {
 	if a.Spent == (task.Usage{}) {
 		return nil
@@ -301,7 +301,7 @@ func printReplay(p *cmdline.Place, o *replayObject) error {
 	return err
 }
 
-// replaySummary is what comes of it, in a line or two.
+// replaySummary sums up the preview in a line or two.
 func replaySummary(o *replayObject) string {
 	text := fmt.Sprintf("%s would be started", termtext.Count(o.Again.Agents, "agent", "agents"))
 	if o.Again.Usage != nil {
@@ -325,8 +325,8 @@ func replaySummary(o *replayObject) string {
 	return text
 }
 
-// costText is what was paid, for people: the tokens that a budget counts, and
-// dollars where somebody said what they were.
+// costText is a cost for people: the tokens that a budget counts, and dollars
+// if the usage has them.
 func costText(u *task.Usage) string {
 	if u == nil {
 		return ""

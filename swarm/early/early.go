@@ -1,12 +1,12 @@
-// Package early is where those processes end up that swarm starts, or agents
-// do, by the hundred: supervisors, keepers, guards and build caches. They are the
-// same binary, and would each wait for the initialisation of all its packages, of
-// which they need hardly any, and hold the memory that it touches.
+// Package early is the body of processes that swarm or agents start by the
+// hundred: supervisors, keepers, guards and build caches. They are the same
+// binary. Each would wait for the initialisation of all its packages, of which
+// they need hardly any, and hold the memory that it touches.
 //
-// So this package, unlike all others, does its work while it is initialised:
-// Go initialises packages in the order of their import paths as soon as all
-// that they import is, and what this one imports is little. It must stay so. A
-// test of the whole program bounds what comes before it.
+// So this package, unlike all others, does its work while it is initialised. Go
+// initialises packages in the order of their import paths as soon as all their
+// imports are initialised, and this package imports little. It must stay so. A
+// test of the whole program bounds the initialisation before it.
 package early
 
 import (
@@ -23,8 +23,8 @@ import (
 const (
 	// Supervise is the only argument of a process that supervises.
 	Supervise = "__supervise"
-	// Keep is the only argument of a process that ends git and its filters,
-	// should the one that has started it be killed.
+	// Keep is the only argument of a process that ends git and its filters if
+	// its parent is killed.
 	Keep = "__keep"
 	// Become is the first argument of a process that waits until its identity
 	// is recorded and then becomes the command in the arguments after it.
@@ -37,8 +37,8 @@ func init() {
 	}
 }
 
-// run is the body of such a process; ok is false where args, of which the
-// first is the program, do not ask for one.
+// run is the body of such a process; ok is false if args, of which the first is
+// the program, do not name such a process.
 func run(args []string) (code int, ok bool) {
 	if len(args) == 0 {
 		return 0, false

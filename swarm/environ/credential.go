@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// Credential reports whether a variable looks like one that holds a
-// credential, by its name or by its value. It decides what is shown to people.
-// The allowlist decides which variables agents get: no list of bad names is
-// complete.
+// Credential reports whether a variable seems to hold a credential, by its name
+// or by its value. It decides which values are shown to people. The allowlist
+// decides which variables agents get: no list of bad names is complete.
 func Credential(name, value string) bool {
 	return secretName(name) || secretValue(name, value)
 }
@@ -45,15 +44,15 @@ var (
 	slashed = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`://[^/\s:@]+:[^\s@/?#]*[^0-9/?#\s@][^\s@]*@`)
 	})
-	// named is a word that may name what follows it.
+	// named is a word that may be the name of the value after it.
 	named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_][\w.-]*`) })
 	// hump is where a word of a name such as secretKey begins.
 	hump = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])|[.-]`) })
 )
 
-// givesSecret reports whether a value gives one to the name of a credential, as in
-// MAKEFLAGS or the options of a program: name=value, name: value, "name": "value",
-// -Dname=value, --name value.
+// givesSecret reports whether a value gives another value to the name of a
+// credential, as in MAKEFLAGS or the options of a program: name=value, name:
+// value, "name": "value", -Dname=value, --name value.
 func givesSecret(value string) bool {
 	for _, at := range named().FindAllStringIndex(value, -1) {
 		name, before := value[at[0]:at[1]], value[:at[0]]
@@ -72,9 +71,9 @@ func property(before, name string) bool {
 	return strings.HasSuffix(before, "-") && len(name) > 1 && (name[0] == 'D' || name[0] == 'P')
 }
 
-// follows reports whether a value of a name begins after. That of an option may look
-// like another option, and is one word further. A colon after a path separates
-// folders, as in PATH.
+// follows reports whether a value of a name begins after. The value of an
+// option may look like another option, and is the next word. A colon after a
+// path separates folders, as in PATH.
 func follows(before, name, after string) bool {
 	rest := strings.TrimLeft(after, " \t\r\n")
 	switch {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Rules say what passes beside the plain variables.
+// Rules decide which variables pass beside the plain variables.
 type Rules struct {
 	// Needs are the exact names that an agent's login needs, credentials too.
 	Needs []string

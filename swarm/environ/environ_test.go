@@ -77,7 +77,7 @@ func TestNoPlainCredential(t *testing.T) {
 	}
 }
 
-// TestValues holds what becomes of plain names whose value is not plain.
+// TestValues checks the treatment of plain names whose value is not plain.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -148,7 +148,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestNamed holds what passes once somebody names it.
+// TestNamed checks which variables pass once a setting names them.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	r := Rules{
@@ -191,7 +191,8 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestSelect holds the order of what passes, and what of the rest is named.
+// TestSelect checks the order of the passed variables, and which of the rest
+// are named.
 func TestSelect(t *testing.T) {
 	t.Parallel()
 	passed, held := Rules{Pass: []string{"NPM_TOKEN"}}.Select([]string{"BASH_FUNC_x%%=() {  }", "$=x",
@@ -205,7 +206,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestCredential holds what is hidden where people look.
+// TestCredential checks which values are hidden from output for people.
 func TestCredential(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -265,8 +266,8 @@ func TestCheckPattern(t *testing.T) {
 	}
 }
 
-// FuzzRules holds that foreign names and values end in a decision, and that
-// what leads git elsewhere never passes.
+// FuzzRules checks that foreign names and values end in a decision, and that a
+// variable that leads git elsewhere never passes.
 func FuzzRules(f *testing.F) {
 	f.Add("A*B", "AxB", "http://a:b@c")
 	f.Add("*", "GIT_DIR", "")

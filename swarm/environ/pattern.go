@@ -32,7 +32,7 @@ func CheckPattern(text string) error {
 	return nil
 }
 
-// Match reports whether a name matches one of the patterns. Upper and lower
+// Match reports whether a name matches any of the patterns. Upper and lower
 // case differ, as they do in variables.
 func Match(patterns []string, name string) bool {
 	for _, p := range patterns {

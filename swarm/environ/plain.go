@@ -6,10 +6,11 @@ import (
 	"sync"
 )
 
-// Group is a set of plain variables that serve one purpose.
+// Group is a set of plain variables that serve the same purpose.
 type Group struct {
 	Purpose string
-	// Names are whole names. One that ends in * stands for all that begin so.
+	// Names are whole names. A name that ends in * stands for all that begin
+	// so.
 	Names []string
 }
 
@@ -98,8 +99,8 @@ func Plain(name string) bool {
 	return all.names[name] || slices.ContainsFunc(all.prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// unmissed reports whether a variable is held back that no program would miss:
-// what shells and desktops keep for themselves.
+// unmissed reports whether a variable is held back that no program would miss,
+// such as those that shells and desktops keep for themselves.
 func unmissed(name string) bool {
 	switch name {
 	case "_", "SHLVL", "PWD", "OLDPWD", "PS1", "PS2", "PS4", "PROMPT_COMMAND", "LS_COLORS", "LSCOLORS", "LESSOPEN", "LESSCLOSE", "HISTFILE",

@@ -42,7 +42,7 @@ func Precedence() []Code {
 	}
 }
 
-// First picks, of the codes that apply, the one that a process exits with.
+// First picks, of the codes that apply, the exit code of the process.
 func First(codes ...Code) Code {
 	for _, want := range Precedence() {
 		for _, c := range codes {
@@ -54,7 +54,7 @@ func First(codes ...Code) Code {
 	return OK
 }
 
-// kind is the error kind of a code whose error does not name one itself.
+// kind is the error kind of a code whose error does not name a kind itself.
 func (c Code) kind() string {
 	switch c {
 	case Usage:
@@ -78,7 +78,7 @@ func (c Code) kind() string {
 
 // UsageError is a command line that is refused before anything has started.
 type UsageError struct {
-	Text   string // required: what, where, and what would be right
+	Text   string // required: the fault, its place, and the right form
 	Advice string // a further line, such as a command to type
 }
 
@@ -90,7 +90,7 @@ func (e *UsageError) ExitCode() int { return int(Usage) }
 // Hint is printed on a line of its own.
 func (e *UsageError) Hint() string { return e.Advice }
 
-// Usagef refuses a command line in one line of text.
+// Usagef refuses a command line in a single line of text.
 func Usagef(format string, args ...any) error {
 	return &UsageError{Text: fmt.Sprintf(format, args...)}
 }
@@ -147,9 +147,9 @@ func (e *SignalError) ExitCode() int {
 	return int(Terminated)
 }
 
-// CodeOf is the one way from an error to an exit code. The outermost error
-// that states a code wins; of joined errors the code that comes first in the
-// order of precedence. Text is never looked at.
+// CodeOf is the only way from an error to an exit code. The outermost error
+// that states a code decides; of joined errors the code that comes first in the
+// order of precedence. It never looks at the text.
 func CodeOf(err error) Code {
 	if err == nil {
 		return OK
@@ -174,7 +174,7 @@ func CodeOf(err error) Code {
 	return Failed
 }
 
-// statedCode is the code that err itself, not what it wraps, states.
+// statedCode is the code that err itself, not a wrapped error, states.
 func statedCode(err error) (Code, bool) {
 	if command, ok := err.(*CommandError); ok { // see codeOf
 		return Code(command.Code), true // the user's own command: any code

@@ -73,7 +73,8 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-// child is what os/exec reports, with a code that would mean something here.
+// child is an error as os/exec reports it, with a code that would mean
+// something here.
 type child struct{ foreign }
 
 func (child) Pid() int { return 1 }

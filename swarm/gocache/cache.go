@@ -122,7 +122,7 @@ func (c *Cache) keepOwn(action ID, e Entry, found output) string {
 		return c.keepLower(action, e, found) // a link to a file of the user
 	}
 	for _, path := range []string{found.path, filepath.Join(c.own, action.file("a"))} {
-		_ = os.Chtimes(path, now, now) // Without it, the entry is made again one day.
+		_ = os.Chtimes(path, now, now) // Without it, the entry is made again some day.
 	}
 	return found.path
 }

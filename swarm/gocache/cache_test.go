@@ -53,7 +53,7 @@ func (c *caches) write(dir, action, text string) (entry, output string) {
 	return entry, output
 }
 
-// want compares what the cache gives for an action; an empty text is a miss.
+// want compares the cache's text for an action; an empty text is a miss.
 func (c *caches) want(action, text string) (path string) {
 	c.Helper()
 	e, path, ok := c.Get(idFor(action))
@@ -93,8 +93,8 @@ func state(t testing.TB, dir string) string {
 	return all.String()
 }
 
-// TestCache: an entry is found in the own folder and in those below, and is
-// written to the own one alone.
+// TestCache checks that an entry is found in the own folder and in those below,
+// and is only written to the own folder.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	c := newCaches(t)
@@ -197,8 +197,8 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestLinks: the own folder starts with links to files of the user. They are
-// replaced, and no file is written to behind one.
+// TestLinks starts the own folder with links to files of the user. They are
+// replaced, and no file behind a link is written to.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	c := newCaches(t)
@@ -226,8 +226,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestOld: an entry that the user's go command may remove is copied. One of the own
-// folder is marked as used.
+// TestOld checks that an entry that the user's go command may remove is copied.
+// An entry of the own folder is marked as used.
 func TestOld(t *testing.T) {
 	t.Parallel()
 	c := newCaches(t)
@@ -315,7 +315,7 @@ func TestParseEntry(t *testing.T) {
 	}
 }
 
-// FuzzEntry: an entry that is accepted is one that the go command would write.
+// FuzzEntry checks that the go command could have written each accepted entry.
 func FuzzEntry(f *testing.F) {
 	f.Add(Entry{Output: idFor("text"), Size: 4, Time: time.Unix(3, 4)}.print(idFor("action")))
 	f.Add("v1 ")
@@ -327,8 +327,8 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
-// FuzzServe: no stream of requests writes outside of the own folder, or has an
-// answer that names another one.
+// FuzzServe checks that no stream of requests writes outside of the own folder,
+// or has an answer that names another folder.
 func FuzzServe(f *testing.F) {
 	f.Add([]byte(putLine(1, "action", "text") + getLine(2, "action") + `{"ID":3,"Command":"close"}` + "\n"))
 	f.Add([]byte("\"\n\n{\n"))

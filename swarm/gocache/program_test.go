@@ -103,8 +103,8 @@ func (m *goModule) run(own, gocache string, lower []string, args ...string) stri
 // compiled tells whether the commands of `go build -x` compile a package.
 func compiled(out, name string) bool { return strings.Contains(out, " -p "+name+" ") }
 
-// TestGo: the go command stores in its own cache what it does not find, and finds
-// it there and below. Nothing is written below.
+// TestGo checks that the go command stores missing entries in its own cache,
+// and finds entries there and below. It writes nothing below.
 func TestGo(t *testing.T) {
 	t.Parallel()
 	m := newGoModule(t)
@@ -138,7 +138,7 @@ func TestGo(t *testing.T) {
 	if out := m.run("second", m.path("other"), []string{"first", m.machine}, "list", "-export", "-f", "{{.Export}}", part); !strings.HasPrefix(out, m.path("other")) {
 		t.Errorf("with another GOCACHE, the export data is at %s", out)
 	}
-	// The go command reads what the program wrote.
+	// The go command reads the program's entries.
 	cmd := exec.Command("go", "build", "-x", "-o", m.path("out"), "./part")
 	cmd.Dir = m.path("module")
 	cmd.Env = append(os.Environ(), "GOCACHE="+m.path("first"), "GOCACHEPROG=", "GOFLAGS=", "GOTOOLCHAIN=local", "GOWORK=off", "GOPROXY=off")

@@ -38,7 +38,8 @@ type request struct {
 	BodySize int64
 }
 
-// response is an answer. The first one has no request and names the commands.
+// response is an answer. The first response has no request and names the
+// commands.
 type response struct {
 	ID            int64
 	Err           string     `json:",omitempty"`
@@ -85,7 +86,7 @@ type server struct {
 	failed error      // to write to it
 }
 
-// serve answers a request. An error says that the next one cannot be found.
+// serve answers a request. After an error the next request cannot be found.
 func (s *server) serve(r request) error {
 	switch r.Command {
 	case cmdGet:

@@ -10,7 +10,7 @@ import (
 	"agentswarm/internal/fspath"
 )
 
-// ecosystem is one way in which the code of a checkout is built and tested.
+// ecosystem is a way in which the code of a checkout is built and tested.
 type ecosystem struct {
 	mark   string // the file that says so
 	setup  string // a script; empty: none is needed, or none is known
@@ -72,7 +72,7 @@ func (c checkout) cargo() (ecosystem, bool) {
 	return ecosystem{mark: "Cargo.toml", verify: "cargo test"}, c.has("Cargo.toml")
 }
 
-// packageJSON is what init reads of a package.json.
+// packageJSON has the members of a package.json that init reads.
 type packageJSON struct {
 	Scripts         map[string]string `json:"scripts"`
 	Dependencies    map[string]any    `json:"dependencies"`
@@ -80,7 +80,7 @@ type packageJSON struct {
 	PackageManager  string            `json:"packageManager"`
 }
 
-// nodeManager is one package manager of Node.
+// nodeManager is a package manager of Node.
 type nodeManager struct{ name, lock, setup, verify string }
 
 func (c checkout) nodeManagers() []nodeManager {
@@ -200,7 +200,7 @@ func (c checkout) gradle() (ecosystem, bool) {
 
 func (c checkout) composer() (ecosystem, bool) {
 	e := ecosystem{mark: "composer.json", setup: "composer install", makes: "vendor"}
-	// A script may also be a list, so it is only asked whether there is one.
+	// A script may also be a list, so the code only asks whether it exists.
 	var p struct {
 		Scripts map[string]any `json:"scripts"`
 	}

@@ -164,8 +164,8 @@ func TestMakeTest(t *testing.T) {
 	}
 }
 
-// TestCheckoutHostile: a repository can neither make init wait, nor have it
-// read what is elsewhere, nor fill memory.
+// TestCheckoutHostile checks that a repository can neither make init wait, nor
+// have it read files elsewhere, nor fill memory.
 func TestCheckoutHostile(t *testing.T) {
 	t.Parallel()
 	c := lay(t, "inner: test:\n")

@@ -56,14 +56,14 @@ func (a agentCLI) table() []string {
 // name and no text of the repository gets into the file.
 type Survey struct {
 	ecosystems []ecosystem
-	makefile   string     // one with a target `test`
+	makefile   string     // a file with a target `test`
 	agents     []agentCLI // on the PATH
-	absent     []string   // what is here, ignored, and so in no workspace
+	absent     []string   // names here that git ignores, and so in no workspace
 	localShows bool       // git does not ignore the local configuration
 }
 
-// sure tells whether the scripts may stand in the file as they are: there is
-// one answer, and no doubt about it.
+// sure reports whether the scripts may stand in the file as they are: there is
+// a single answer, and no doubt about it.
 func (s Survey) sure() bool {
 	return len(s.ecosystems) == 1 && s.ecosystems[0].doubt == ""
 }

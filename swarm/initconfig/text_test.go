@@ -25,7 +25,7 @@ func TestInitText(t *testing.T) {
 	tests := []struct {
 		name          string
 		give          Survey
-		setup, verify string // what holds
+		setup, verify string // the values in force
 		has           []string
 	}{
 		{"nothing", Survey{}, "", "", []string{
@@ -67,8 +67,8 @@ func TestInitText(t *testing.T) {
 	}
 }
 
-// TestInitAgents: without its marks each proposed table is an agent, and the
-// default that is proposed is one of them.
+// TestInitAgents checks that without its marks each proposed table is an agent,
+// and that the proposed default is among them.
 func TestInitAgents(t *testing.T) {
 	t.Parallel()
 	text := Survey{agents: agentCLIs()}.Text()

@@ -49,9 +49,9 @@ func CheckFree(root *os.Root, force bool) error {
 	return nil
 }
 
-// Write puts the text in its place, whole or not at all. With
-// force a file that is there is kept under another name; without, one that
-// has come since we looked is an error.
+// Write puts the text in its place, whole or not at all. With force it keeps an
+// existing file under another name. Without force an existing file, which has
+// come since the survey, is an error.
 func Write(root *os.Root, text string, force bool) (err error) {
 	dir, name := filepath.Dir(project.ConfigName), filepath.Base(project.ConfigName)
 	if err := root.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -89,7 +89,7 @@ func Write(root *os.Root, text string, force bool) (err error) {
 	}
 }
 
-// keepOld copies the file that is to be replaced, if there is one.
+// keepOld copies the file that is to be replaced, if it exists.
 func keepOld(folder *os.Root, name string) error {
 	old, err := folder.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -53,8 +53,8 @@ func TestWriteProjectConfig(t *testing.T) {
 	}
 }
 
-// FuzzSurvey: whatever a repository holds, the file that init writes is a
-// valid one, and all words in it are ours.
+// FuzzSurvey checks that the file that init writes is valid whatever a
+// repository holds, and that all words in it are swarm's.
 func FuzzSurvey(f *testing.F) {
 	for _, seed := range []string{
 		"", "{", `{"scripts":{"test":"a"}}`, `{"scripts":{"test":["a"]},"packageManager":"yarn@4"}`,

@@ -67,9 +67,10 @@ func Possible(p *project.Project, rung box.Rung, backend worktree.Backend) error
 	})
 }
 
-// Probe finds the best sandbox, and the best view of HOME within it. It starts a command that
-// does nothing in each, in a folder on the disk of the state. why tells the reason that there
-// is no better one. self is the path of the running binary.
+// Probe finds the best sandbox, and the best view of HOME within it. It starts
+// a command that does nothing in each, in a folder on the disk of the state.
+// why tells the reason that there is no better sandbox. self is the path of the
+// running binary.
 func Probe(ctx context.Context, p *project.Project, self string) (rung box.Rung, why error, err error) {
 	near := p.State.Dir
 	for !fspath.Exists(near) {

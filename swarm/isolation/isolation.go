@@ -11,7 +11,8 @@ import (
 	"agentswarm/worktree"
 )
 
-// Executor makes sandboxes for the steps of one run, and runs commands of the user in them.
+// Executor makes sandboxes for the steps of a run, and runs commands of the
+// user in them.
 type Executor struct {
 	Found
 	Project  *project.Project // required

@@ -25,9 +25,9 @@ type Space struct {
 	walls    json.RawMessage
 }
 
-// InSpace does some work in a workspace of its own, which is removed with
-// all that the work left in it. One that a crash leaves behind is a stray to
-// whoever puts the run in order.
+// InSpace does some work in a workspace of its own, and removes it with all
+// files that the work left in it. A workspace that a crash leaves behind is a
+// stray, which the recovery of the run removes.
 func (e *Executor) InSpace(ctx context.Context, c lander.SpaceRequest, work func(*Space) error) (err error) {
 	leased, err := e.Trees.Lease(ctx, worktree.LeaseRequest{
 		Name: c.Name, Base: c.Commit, Saved: c.Saved, Backend: e.Backend,

@@ -51,10 +51,11 @@ type Status struct {
 	Status string `json:"status"` // a status of swarm.run/1
 	Ended  int    `json:"ended"`  // agents
 	Agents int    `json:"agents"`
-	// Value is what the script returned: nil while there is none, and for
+	// Value is the script's return value: nil while there is none, and for
 	// undefined.
 	Value json.RawMessage `json:"value,omitempty"`
-	// Error says what the script threw, and Reason why the run stopped or paused.
+	// Error is the error that the script threw, and Reason why the run stopped
+	// or paused.
 	Error  string `json:"error,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }

@@ -127,8 +127,8 @@ func isScriptTag(tag string) bool {
 	}
 }
 
-// firstText returns the index of the first line from the given one that is not
-// blank; -1 if there is none.
+// firstText returns the index of the first line from the given index that is
+// not blank; -1 if there is none.
 func firstText(lines []string, from int) int {
 	for i := from; i < len(lines); i++ {
 		if strings.TrimSpace(lines[i]) != "" {

@@ -19,9 +19,9 @@ func after(limit time.Duration) (<-chan time.Time, func()) {
 	return t.C, func() { t.Stop() }
 }
 
-// teller returns a function that tells the client of the progress of a run, if
-// the client asked for that. Each notification counts one more than the last, as
-// the protocol demands; the numbers of agents are in its text.
+// teller returns a function that reports the progress of a run to the client,
+// if the client asked for that. Each notification counts one more than the
+// last, as the protocol demands; the numbers of agents are in its text.
 func teller(ctx context.Context, req *sdk.CallToolRequest) func(Progress) {
 	token := req.Params.GetProgressToken()
 	if token == nil {

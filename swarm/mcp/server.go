@@ -37,7 +37,7 @@ type Client struct {
 	Version string
 }
 
-// server is the session of one client.
+// server is the session of a client.
 type server struct {
 	dispatcher Dispatcher
 	ctx        context.Context // of all runs of the session
@@ -48,8 +48,8 @@ type server struct {
 	work   sync.WaitGroup
 }
 
-// Serve speaks with one client until its input ends or ctx does. The runs at
-// work then are stopped with [ErrClientLeft]; Serve waits for their end.
+// Serve speaks with a client until its input ends or ctx does. The runs at work
+// then are stopped with [ErrClientLeft]; Serve waits for their end.
 func Serve(ctx context.Context, d Dispatcher, c Client) error {
 	// The runs end by the cause of the session, whatever ended ctx.
 	runs, stop := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -80,8 +80,8 @@ func (s *server) server(version string) *sdk.Server {
 // model.
 type handler func(context.Context, *sdk.CallToolRequest) (*Status, error)
 
-// answer turns a handler into one of the SDK. A call that the client gave up
-// gets no answer.
+// answer turns a handler into a handler of the SDK. A call that the client gave
+// up gets no answer.
 func (s *server) answer(h handler) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		status, err := h(ctx, req)
@@ -162,7 +162,7 @@ func patience(req *sdk.CallToolRequest) time.Duration {
 	return forever
 }
 
-// start begins a job. Its run is known by the id given, or by the one that it
+// start begins a job. Its run is known by the given id, or by the id that it
 // reports. It becomes the latest once it reports or ends: then it exists.
 func (s *server) start(id string, run func(context.Context, func(Progress)) (*Status, error)) *job {
 	ctx, cancel := context.WithCancelCause(s.ctx)

@@ -16,7 +16,8 @@ import (
 
 const run001 = "run001"
 
-// fake is a dispatcher of one run, whose scripts do as their code says.
+// fake is a dispatcher of a single run. The code of a script tells it how to
+// behave.
 type fake struct {
 	mu       sync.Mutex // guards all below
 	status   Status
@@ -146,7 +147,7 @@ func call(t *testing.T, s *sdk.ClientSession, tool string, args map[string]any) 
 	return r
 }
 
-// textIn is the one text of a result.
+// textIn is the only text of a result.
 func textIn(t *testing.T, r *sdk.CallToolResult) string {
 	t.Helper()
 	if len(r.Content) != 1 {
@@ -217,8 +218,8 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestProgressGrows waits 75 seconds for a script, as a client whose patience is
-// one silence of 10 seconds.
+// TestProgressGrows waits 75 seconds for a script, as a client that gives up
+// after a silence of 10 seconds.
 func TestProgressGrows(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{nameDispatch, nameWait} {

@@ -40,8 +40,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestTools holds the schemas to what every client takes, and the hints to the
-// tools.
+// TestTools checks that every client takes the schemas, and that the hints fit
+// the tools.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	s, end := session(t, newFake(), nil)

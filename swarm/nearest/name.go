@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Name returns the name that word most likely means, or "" if none is
-// near. A name that starts with the word counts as near if it is the only one;
-// otherwise one slip is allowed, and one more for every four runes.
+// Name returns the name that word most likely means, or "" if none is near. A
+// name that starts with the word counts as near if no other does. Otherwise a
+// slip is allowed, and another for every four runes.
 func Name(word string, names []string) string {
 	if name := onlyPrefixed(word, names); name != "" {
 		return name

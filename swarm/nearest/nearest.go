@@ -1,7 +1,7 @@
-// Package nearest finds the known word that a mistyped one most likely means.
+// Package nearest finds the known word that a mistyped word most likely means.
 //
-// It owns how mistakes are counted. What a message says of the word, and how
-// far off is too far in a special place, is left to those who ask.
+// It owns how mistakes are counted. Its callers own the messages about the
+// word, and a closer bound for a special place.
 package nearest
 
 import "unicode/utf8"
@@ -10,9 +10,9 @@ import "unicode/utf8"
 // comparing it only costs time.
 const tooLong = 100
 
-// Word is the first of the known words that is nearest to the given one, or
-// nothing where none is near: one slip is allowed, and one more for every
-// four letters.
+// Word is the first of the known words that is nearest to the given word, or
+// nothing if none is near. A slip is allowed, and another for every four
+// letters.
 func Word(word string, known []string) string {
 	if len(word) > tooLong {
 		return ""

@@ -15,7 +15,7 @@ func TestDistance(t *testing.T) {
 		{"", "abc", 3},
 		{"abc", "", 3},
 		{"item", "item", 0},
-		{"itme", "item", 1}, // a swap is one slip
+		{"itme", "item", 1}, // a swap is a single slip
 		{"items", "item", 1},
 		{"count", "cuont", 1},
 		{"x", "index", 4},

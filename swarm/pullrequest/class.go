@@ -14,7 +14,7 @@ import (
 // ClassRequest asks for the edits of a class in the patches that landed.
 type ClassRequest struct {
 	Quarantine *git.Quarantine // required; has the commits afterwards
-	Changes    []*Change       // what landed
+	Changes    []*Change       // the landed changes
 	Class      *review.Class   // required
 	// Edits are all edits of the patch of an agent, and Patch is that patch; nil where
 	// there is none. Both are required.

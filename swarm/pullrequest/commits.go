@@ -42,7 +42,7 @@ type BuildRequest struct {
 	Base       string          // the name of the base, without refs/heads/; required
 	Prefix     string          // of the names of branches; required
 	Parts      []*Part
-	// Stacked puts each branch onto the one before it.
+	// Stacked puts each branch onto the previous branch.
 	Stacked   bool
 	Committer git.Person // its time is not used
 }

@@ -15,8 +15,9 @@ type Forge struct {
 	Run     Runner // required
 }
 
-// FindForge is the program for a remote: glab where the address names GitLab, else gh.
-// The other one is taken where that does not run. The error is [ErrNoForge].
+// FindForge is the program for a remote: glab if the address names GitLab, else
+// gh. It takes the other program if that does not run. The error is
+// [ErrNoForge].
 func FindForge(address string, run Runner) (*Forge, error) {
 	order := []string{"gh", "glab"}
 	if strings.Contains(strings.ToLower(host(address)), "gitlab") {

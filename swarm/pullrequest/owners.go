@@ -47,8 +47,8 @@ func Owners(ctx context.Context, q *git.Quarantine, commit git.Hash) (func(file 
 	return nil, ErrNoOwners
 }
 
-// unowned stands for no owner. GitHub takes a pattern without owners for files that
-// nobody owns; the parser leaves such patterns out.
+// unowned stands for no owner. GitHub takes a pattern without owners for files
+// without an owner; the parser leaves such patterns out.
 const unowned = "\x01unowned"
 
 // mostOwnersLine is the longest line that the parser reads whole, in bytes.

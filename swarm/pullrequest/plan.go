@@ -134,12 +134,13 @@ type OpenAllRequest struct {
 	Push  Runner // of git; required
 	Max   int    // how many may be open; at least 1
 	Draft bool
-	// Progress is told of each that was opened; nil: nobody is.
+	// Progress is called with each opened item; nil: it is not called.
 	Progress func(*Item)
 }
 
-// OpenAll pushes branches and opens their pull requests, in order. One that exists at
-// the forge stays as it is. An error stops it; the items say what was done before.
+// OpenAll pushes branches and opens their pull requests, in order. A request
+// that exists at the forge stays as it is. An error stops it; the items say
+// which were done before.
 func (p *Plan) OpenAll(ctx context.Context, r OpenAllRequest) error {
 	ready, open := p.Ready(), 0
 	for _, item := range ready {

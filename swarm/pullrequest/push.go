@@ -65,9 +65,9 @@ func lastLine(text string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// Push pushes branches to a remote with the user's own git: their hooks, login and
-// LFS count. It never forces. The error is a [*TakenError] where the remote has other
-// commits under a name, else what git said.
+// Push pushes branches to a remote with the user's own git: their hooks, login
+// and LFS count. It never forces. The error is a [*TakenError] if the remote
+// has other commits under a name, else git's error.
 func Push(run Runner, q *git.Quarantine, remote string, branches []*Branch) error {
 	args := []string{"push", "--porcelain", "--", remote}
 	for _, b := range branches {

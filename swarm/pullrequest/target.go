@@ -21,10 +21,10 @@ type Target struct {
 // TargetRequest asks for the target of a run.
 type TargetRequest struct {
 	Repo    *git.Repo // required
-	Remote  string    // empty: that of the branch, else the only one, else origin
+	Remote  string    // empty: that of the branch, else the only remote, else origin
 	Base    string    // empty: the default branch of the remote, else the branch of the same name
 	Branch  string    // the branch that the run landed on, without refs/heads/; required
-	Changes []*Change // what landed; required
+	Changes []*Change // the landed changes; required
 }
 
 // TargetError says that the target of pull requests is not known.

@@ -28,8 +28,8 @@ func (p *Part) Title(run string) string {
 	return fmt.Sprintf("%d patches of swarm run %s%s", len(p.Pieces), run, about)
 }
 
-// Body is the text of a pull request where the user gave none. Foreign text stands in
-// code only, so that it makes no link and names nobody.
+// Body is the text of a pull request if the user gave none. Foreign text stands
+// in code only, so that it makes no link and mentions no user.
 func (p *Part) Body(run string) string {
 	var b strings.Builder
 	for _, piece := range p.Pieces {

@@ -6,7 +6,7 @@ import "fmt"
 
 // Error is a request that was refused.
 type Error struct {
-	Text   string // required: the reason, in one line
+	Text   string // required: the reason, in a single line
 	Advice string // a command or a change that helps; may be empty
 }
 

@@ -18,8 +18,8 @@ const (
 	mostExample = 40
 )
 
-// Markdown writes the report as the text of a pull request. Foreign text stands in
-// code only, so that it makes no link, no heading and names nobody.
+// Markdown writes the report as the text of a pull request. Foreign text stands
+// in code only, so that it makes no link and no heading, and mentions no user.
 func (r *Report) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## swarm run %s\n\n", markdown.Code(r.Run))

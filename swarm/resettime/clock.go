@@ -10,8 +10,8 @@ import (
 	_ "time/tzdata" // a container may have no time zones
 )
 
-// clockForm is a time of the day after a word that says what it is, with a month
-// and a day, or a weekday, before it, and a zone after it.
+// clockForm is a time of the day after a word that introduces it. A month and a
+// day, or a weekday, may come before it, and a zone after it.
 var clockForm = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		words   = `\b(?:resets?|try again|available again|retry|until)(?:\s+(?:at|on|by))?`
@@ -64,8 +64,8 @@ func clock(text string, now time.Time, local *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// goesOn reports whether what follows makes the last number something else, such
-// as the 5 of "5-hour limit", "5 minutes" or "5.5".
+// goesOn reports whether the rest makes the last number something else, such as
+// the 5 of "5-hour limit", "5 minutes" or "5.5".
 func goesOn(rest string) bool {
 	trimmed := strings.TrimLeft(rest, " \t")
 	switch {
@@ -152,9 +152,9 @@ func timeOfDay(m []string) (daytime, bool) {
 	return t, true
 }
 
-// on is the time on a day. The package time gives one of both meanings where the
-// clocks change: of a time that is skipped the later one is wanted, of a time
-// that occurs twice the first.
+// on is the time on a day. The package time gives either meaning where the
+// clocks change. Of a skipped time this function wants the later meaning, of a
+// repeated time the first.
 func (t daytime) on(year int, month time.Month, day int, in *time.Location) time.Time {
 	at := time.Date(year, month, day, t.hour, t.minute, t.second, 0, in)
 	_, before := at.Add(-24 * time.Hour).Zone()

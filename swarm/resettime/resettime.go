@@ -20,14 +20,14 @@ const maxText = 4096
 // maxAhead bounds how far ahead a time may be: longer than the longest window.
 const maxAhead = 400 * 24 * time.Hour
 
-// Parse finds the reset time that a text names, seen from now. A clock time is in
-// the zone that the text names in brackets, else in local. It means its next
-// occurrence; a weekday the next such day; a date without a year that has passed
-// is that of next year. A clock time that a change of the clocks skips is as long
-// after the change as it would have been; one that occurs twice is the first.
+// Parse finds the reset time that a text names, seen from now. A clock time is
+// in the zone that the text names in brackets, else in local. It means its next
+// occurrence; a weekday the next such day; a date without a year that has
+// passed is that of next year. A clock time that a change of the clocks skips
+// is as long after the change as it would have been. Of a clock time that
+// occurs twice the first counts.
 //
-// ok is false where the text names no time, one that cannot be, or one in the
-// past.
+// ok is false if the text names no time, an impossible time, or a past time.
 func Parse(text string, now time.Time, local *time.Location) (at time.Time, ok bool) {
 	if len(text) > maxText {
 		text = text[:maxText]

@@ -24,7 +24,7 @@ import (
 // Role is the role of a reviewer.
 const Role = "smol"
 
-// Starter starts calls and journals facts. [engine.Engine] is one.
+// Starter starts calls and journals facts. [engine.Engine] is a Starter.
 type Starter interface {
 	Start(*task.Call) (task.ID, error)
 	Note(event.Event) error
@@ -42,8 +42,8 @@ type Request struct {
 	Warn   func(text string)     // a patch is not reviewed
 }
 
-// Reviews has each patch of a run reviewed, and journals the verdicts. A nil one
-// reviews nothing.
+// Reviews has each patch of a run reviewed, and journals the verdicts. A nil
+// pointer reviews nothing.
 type Reviews struct {
 	Request
 	calls map[task.ID]*task.Call

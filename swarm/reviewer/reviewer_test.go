@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestVerdictOf: what a reviewer found decides, and an answer that cannot be
-// read lets nothing pass.
+// TestVerdictOf checks that a reviewer's findings decide, and that an answer
+// that cannot be read lets nothing pass.
 func TestVerdictOf(t *testing.T) {
 	t.Parallel()
 	structured := func(text string) *task.Completed { return &task.Completed{Structured: json.RawMessage(text)} }

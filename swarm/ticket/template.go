@@ -112,7 +112,7 @@ func parseFilters(word, text string) ([]filter, *Error) {
 // Values are the values of a ticket.
 type Values struct {
 	fields map[string]any
-	own    map[string]any // what swarm adds: a field of the ticket wins
+	own    map[string]any // swarm's additions: a field of the ticket takes precedence
 }
 
 // NewValues are the fields of a ticket, and {item}, {index} and {count}: its id,

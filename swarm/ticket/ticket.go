@@ -168,8 +168,8 @@ func names(fields json.RawMessage, place string) []string {
 	return append(found, place)
 }
 
-// foldedField is the value of a field whose name differs from want only in case;
-// nil where there is none, or more than one.
+// foldedField is the value of the field whose name differs from want only in
+// case; nil if there is none, or several.
 func foldedField(all map[string]any, want string) any {
 	var found any
 	n := 0

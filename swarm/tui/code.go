@@ -121,7 +121,7 @@ const (
 	hash         = `#.*$`
 )
 
-// families are the known languages. A language may be in one of them only.
+// families are the known languages. A language may be in a single family only.
 func families() []family {
 	return []family{
 		{"go", slashes, quotedOrTick, "break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select struct switch type var nil true false"},
@@ -139,7 +139,8 @@ func families() []family {
 	}
 }
 
-// lexer is that of a language, made at its first use; nil for an unknown one.
+// lexer is the lexer of a language, made at its first use; nil for an unknown
+// language.
 func (c *Code) lexer(language string) chroma.Lexer {
 	for f := range c.lexers {
 		if strings.Contains(" "+f.languages+" ", " "+language+" ") {

@@ -52,7 +52,8 @@ func (d *DiffPane) measure() {
 	}
 }
 
-// height is the number of lines of a hunk: its head, its lines, and a blank one.
+// height is the number of lines of a hunk: its head, its lines, and a blank
+// line.
 func (d *DiffPane) height(h *Hunk) int {
 	changed := len(h.Removed) + len(h.Added)
 	if d.wide {
@@ -75,7 +76,7 @@ func (d *DiffPane) Scroll(lines int) { d.top = min(max(d.top+lines, 0), max(0, d
 // Shift moves the pane sideways by columns.
 func (d *DiffPane) Shift(columns int) { d.left = max(0, d.left+columns) }
 
-// NextHunk scrolls to the next hunk, or to the previous one.
+// NextHunk scrolls to the next hunk, or to the previous hunk.
 func (d *DiffPane) NextHunk(forward bool) {
 	at, _ := d.find(d.top)
 	switch {
@@ -191,7 +192,7 @@ func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-termtext.Columns(text)))
 }
 
-// pair draws an old line and a new one.
+// pair draws an old line and a new line.
 func (d *DiffPane) pair(p Palette, h *Hunk, n, width int) string {
 	left, right := halves(width)
 	var a, b string

@@ -16,8 +16,8 @@ type List struct {
 	top      int // the first visible line, counted with the titles
 }
 
-// Set replaces the rows. The row with the key of the selected one stays
-// selected; where it is gone, the row in its place is.
+// Set replaces the rows. The selected row stays selected by its key; if it is
+// gone, the row in its place is.
 func (l *List) Set(entries []Entry) {
 	key := l.Selected()
 	l.entries = entries
@@ -28,7 +28,7 @@ func (l *List) Set(entries []Entry) {
 	l.Select(key)
 }
 
-// Select selects the row with a key, if there is one.
+// Select selects the row with a key, if it exists.
 func (l *List) Select(key string) {
 	for i, e := range l.entries {
 		if e.Key == key {
@@ -60,7 +60,7 @@ func (l *List) Move(rows int) bool {
 	return l.selected != before
 }
 
-// NextGroup selects the first row of the next group, or of the previous one.
+// NextGroup selects the first row of the next group, or of the previous group.
 func (l *List) NextGroup(forward bool) {
 	at := l.selected
 	switch {
@@ -91,8 +91,8 @@ type line struct {
 	row   int    // -1: a title
 }
 
-// Draw draws the rows that fit height lines, the selected one among them. Title
-// and row draw one line each; groups without a name have no title.
+// Draw draws the rows that fit height lines, with the selected row among them.
+// Title and row draw a line each; groups without a name have no title.
 func (l *List) Draw(height int, title func(group string) string, row func(i int, selected bool) string) []string {
 	all := l.lines()
 	at := 0

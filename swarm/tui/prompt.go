@@ -8,7 +8,7 @@ import (
 	"agentswarm/internal/termtext"
 )
 
-// Prompt is one line of text that a person types.
+// Prompt is a line of text that a person types.
 type Prompt struct {
 	Label string // before the text
 	Text  string

@@ -30,8 +30,8 @@ type Key string
 // Paste is text that was pasted.
 type Paste string
 
-// Effect is what a screen wants done: [*Work], [*Foreground], [*Both] or
-// [*Quit]. nil is nothing.
+// Effect is an action for a screen: [*Work], [*Foreground], [*Both] or [*Quit].
+// nil is nothing.
 //
 //sumtype:decl
 type Effect interface{ effect() }

@@ -78,8 +78,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestDiffPane: lines of hunks in one column and beside each other, whatever they
-// hold.
+// TestDiffPane checks lines of hunks below each other and side by side,
+// whatever they hold.
 func TestDiffPane(t *testing.T) {
 	t.Parallel()
 	d := DiffPane{}

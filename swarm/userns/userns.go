@@ -1,5 +1,5 @@
-// Package userns explains why a process gets no user namespaces, and what
-// changes that. It tries nothing: whether they work is known before.
+// Package userns explains why a process gets no user namespaces, and names the
+// remedy. It tries nothing: its caller knows whether they work.
 package userns
 
 import (
@@ -64,7 +64,7 @@ func Read(getenv func(string) string) System {
 	}
 }
 
-// Advice is why there are no user namespaces, and what to do.
+// Advice is the reason for the lack of user namespaces, and the remedy.
 type Advice struct {
 	// Reason is a clause such as "user namespaces are restricted by AppArmor".
 	Reason string

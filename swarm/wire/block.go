@@ -28,8 +28,7 @@ func Blocks(content json.RawMessage) []Block {
 	return all
 }
 
-// Start is a block that calls a tool. Of what that is given nothing is kept for
-// whoever is brief.
+// Start is a block that calls a tool. Brief readers do not get the input.
 func (b *Block) Start(brief bool) *event.ToolStart {
 	start := &event.ToolStart{ID: b.ID, Name: b.Name}
 	if !brief {
@@ -38,7 +37,7 @@ func (b *Block) Start(brief bool) *event.ToolStart {
 	return start
 }
 
-// Ends are what came of tools, among the parts of a message.
+// Ends are the results of tools, among the parts of a message.
 func Ends(content json.RawMessage, brief bool) (found []event.Event) {
 	for _, b := range Blocks(content) {
 		if b.Type != "tool_result" {

@@ -11,7 +11,7 @@ import (
 )
 
 // Decode reads a line of JSON as far as it has the expected shape, and reports
-// whether it is JSON at all: one odd number must not cost what else it says.
+// whether it is JSON at all. An odd number must not cost the rest of the line.
 func Decode(text []byte, into any) bool {
 	err := json.Unmarshal(text, into)
 	if err == nil {
@@ -21,8 +21,8 @@ func Decode(text []byte, into any) bool {
 	return shape
 }
 
-// Flag is a yes or no of which anything but a plain no is a yes: what says in
-// an unknown way that something went wrong must not read as if it had not.
+// Flag is a yes or no, and anything but a plain no is a yes. An unknown form of
+// an error flag must not read as success.
 type Flag bool
 
 // UnmarshalJSON takes any value.
@@ -32,8 +32,8 @@ func (f *Flag) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Foreign is a line that is none of a stream's: what a wrapper prints, or what
-// a later version adds. Of JSON nothing is kept for whoever is brief.
+// Foreign is a line that does not belong to a stream: a wrapper's output, or an
+// addition of a later version. Brief readers get no JSON.
 func Foreign(line []byte, brief bool) []event.Event {
 	if !json.Valid(line) {
 		if bytes.HasPrefix(line, []byte{'{'}) { // it was cut off
@@ -47,12 +47,12 @@ func Foreign(line []byte, brief bool) []event.Event {
 	return []event.Event{&event.Raw{Line: Copy(line)}}
 }
 
-// Cut is what becomes of a line that is too long to be read.
+// Cut is the event of a line that is too long to be read.
 func Cut(head, _ []byte) []event.Event {
 	return []event.Event{&event.Text{Text: Valid(head) + " … (line too long)"}}
 }
 
-// Valid is a copy with a mark in place of what is not UTF-8.
+// Valid is a copy with a mark in place of invalid UTF-8.
 func Valid(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
 
 // Copy is a copy of JSON, valid as text too; nil of nothing.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDecode holds that one odd member costs nothing but itself.
+// TestDecode checks that an odd member costs nothing but itself.
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	type line struct {
@@ -48,7 +48,7 @@ func TestFlag(t *testing.T) {
 	}
 }
 
-// TestCopy holds that what is handed on is text, and one's own.
+// TestCopy checks that a copy is valid text, and shares no memory.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	for give, want := range map[string]string{`{"a":1}`: `{"a":1}`, "\"a\xffb\"": "\"a\uFFFDb\"", "": ""} {

@@ -1,4 +1,4 @@
-// Package wire owns what the outputs of agent CLIs have in common: they are
-// lines of JSON, some of them very long and most of no interest; and what
+// Package wire owns the common parts of agent CLIs' outputs: lines of JSON,
+// some of them very long and most of no interest. It also reads the forms that
 // people write into their settings. It knows no CLI.
 package wire

@@ -12,17 +12,17 @@ const (
 	headSize = 128
 	// tailSize is how much is kept of the end of a line that is too long.
 	tailSize = 32
-	// MaxLine bounds a line that is read. Of those that are, the longest hold
-	// what a tool was given or what came of it; agents that repeat whole
-	// conversations in a line do so in lines that can be passed over.
+	// MaxLine bounds a line that is read. The longest hold the input or the
+	// result of a tool. Agents that repeat whole conversations in a line do so
+	// in lines that can be passed over.
 	MaxLine = 2 << 20
 	// Shown is how much of a line that is too long is kept of its beginning.
 	Shown = 1024
-	// kept is the largest buffer that is kept from one line to the next.
+	// kept is the largest buffer that is kept for the next line.
 	kept = 64 << 10
 )
 
-// fate is what becomes of a line.
+// fate says how a line is treated.
 type fate int
 
 const (
@@ -33,15 +33,15 @@ const (
 
 // Lines are the lines of a stream that comes in pieces, cut anywhere.
 type Lines struct {
-	// Pass reports, by the first 128 bytes of a line or all of a shorter one,
-	// whether it says nothing that another does not. Nil: every line counts.
+	// Pass reports, by the first 128 bytes of a line or all of a shorter line,
+	// whether other lines have all of its information. Nil: every line counts.
 	Pass func(head []byte) bool
 	// Read takes a line, without its end, and keeps nothing of it. Required.
 	Read func(line []byte) []event.Event
 	// Cut takes the beginning and the end of a line over [MaxLine]. Required.
 	Cut func(head, tail []byte) []event.Event
 
-	line []byte // what is there of a line that is taken, or whose fate is unknown
+	line []byte // the present part of a line that is taken, or whose fate is unknown
 	fate fate
 	long bool   // it is over MaxLine: line is its head, and tail its end
 	tail []byte // of a long line
@@ -116,7 +116,7 @@ func (s *Lines) end(more []byte) {
 	s.tail = append(s.tail[:0], s.tail[max(0, len(s.tail)-tailSize):]...)
 }
 
-// End reads what is there as a line: there is no more.
+// End reads the present part as a line: there is no more.
 func (s *Lines) End() []event.Event {
 	line, tail, long, was := s.line, s.tail, s.long, s.fate
 	s.fate, s.long, s.tail = unknown, false, nil
@@ -134,7 +134,7 @@ func (s *Lines) End() []event.Event {
 }
 
 // Unthought is the beginning of a line that is not read, as it is too long or
-// was cut off, up to where it tells what a model thought: nobody is shown that.
+// was cut off. It ends before a model's thoughts, which are never shown.
 func Unthought(head []byte) []byte {
 	for _, mark := range append(thought.Begins(),
 		`"type":"thinking`, `"type":"redacted_thinking`, `"thinking":"`, `"type":"reasoning`, `"type":"thought"`, `"thought":true`, `"reasoningText":"`,

@@ -25,7 +25,7 @@ func Settings(text []byte) (map[string]any, error) {
 // plain is such JSON with blanks where the comments and those commas were.
 func plain(text []byte) []byte {
 	out := bytes.Clone(bytes.TrimPrefix(text, []byte("\ufeff")))
-	comma := -1 // where one stands that nothing has followed yet
+	comma := -1 // the place of a comma without a successor yet
 	for i := 0; i < len(out); {
 		size := len(blank(out[i:]))
 		switch {
@@ -79,8 +79,8 @@ func pastString(text []byte, i int) int {
 	return len(text)
 }
 
-// Object is the object of a name within another: what is there, as long as it
-// is one, else a new one.
+// Object is the object of a name within another object: the present value if it
+// is an object, else a new object.
 func Object(within map[string]any, name string) map[string]any {
 	is, ok := within[name].(map[string]any)
 	if !ok {
@@ -90,7 +90,7 @@ func Object(within map[string]any, name string) map[string]any {
 	return is
 }
 
-// Only are those members of an object that have one of the names.
+// Only are the members of an object with the given names.
 func Only(all map[string]any, names ...string) map[string]any {
 	few := map[string]any{}
 	for _, name := range names {

@@ -19,8 +19,8 @@ func TestSettings(t *testing.T) {
 	} {
 		got, err := Settings([]byte(test.give))
 		if test.want == "" {
-			// A list of nothing but a comma is read as an empty one by no CLI, and
-			// as no harm here.
+			// No CLI reads a list of nothing but a comma as an empty list; here
+			// that does no harm.
 			if err == nil && test.give[0] != '{' {
 				t.Errorf("Settings(%s) = %v, want an error", test.give, got)
 			}

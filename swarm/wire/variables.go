@@ -24,7 +24,7 @@ func Variables(text []byte, want func(name string) bool) (all []string) {
 	return all
 }
 
-// Variable is the value of one of such variables; empty where it is none.
+// Variable is the value of a variable of such a list; empty if it is not in it.
 func Variable(all []string, name string) string {
 	for _, kv := range all {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {

@@ -62,7 +62,7 @@ func Only(t testing.TB, twin string) {
 	}
 }
 
-// parse reads the value of Variable. An empty one is the gate.
+// parse reads the value of Variable. An empty value is the gate.
 func parse(value string) (seed uint64, running bool, err error) {
 	if value == "" {
 		return 1, false, nil

@@ -26,14 +26,14 @@ func become(as string, noLandlock bool, argv []string) error {
 }
 
 // rule refuses a system call with an error. With flags it refuses only calls
-// whose first argument has one of them.
+// whose first argument has any of them.
 type rule struct {
 	call  uint32
 	errno unix.Errno
 	flags uint32
 }
 
-// namespaces are the flags of clone and unshare that make one.
+// namespaces are the flags of clone and unshare that make a namespace.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
@@ -67,14 +67,15 @@ func rulesOf(as string, noLandlock bool) ([]rule, error) {
 }
 
 // Offsets in struct seccomp_data of linux/seccomp.h, and the size of an
-// argument. The low half of one comes first on the machines that Go's amd64
-// and arm64 run on.
+// argument. The low half of an argument comes first on the machines that Go's
+// amd64 and arm64 run on.
 const (
 	offsetCall = 0
 	offsetArgs = 16
 )
 
-// compile makes a program of classic BPF that allows what no rule refuses.
+// compile makes a program of classic BPF that allows all calls that no rule
+// refuses.
 func compile(rules []rule) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
@@ -103,8 +104,8 @@ func install(filter []unix.SockFilter) error {
 	set := func() error {
 		return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
 	}
-	// Who may without more does, as a container's runtime: setuid programs
-	// keep their meaning.
+	// With the privilege the filter is set without no_new_privs, as by a
+	// container's runtime: setuid programs keep their meaning.
 	err := set()
 	if !errors.Is(err, unix.EACCES) {
 		return err

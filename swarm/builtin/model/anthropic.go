@@ -15,8 +15,8 @@ import (
 type anthropicModel struct{ at *Endpoint }
 
 const (
-	// defaultOutput is the most that a reply may hold where nobody knows better:
-	// this API wants a number.
+	// defaultOutput is the most that a reply may hold if the model's own limit
+	// is unknown: this API wants a number.
 	defaultOutput = 8192
 	// anthropicVersion is the version of the API that requests are written for.
 	anthropicVersion = "2023-06-01"
@@ -145,8 +145,8 @@ func (m *anthropicModel) request(r *Request) *anthropicRequest {
 	return p
 }
 
-// markLast marks the last block, so that the next request finds all of this one
-// in the cache.
+// markLast marks the last block, so that the next request finds all of this
+// request in the cache.
 func (p *anthropicRequest) markLast() {
 	if len(p.Messages) == 0 {
 		return
@@ -194,7 +194,7 @@ func newAnthropicMessage(m Message) anthropicMessage {
 	return anthropicMessage{Role: m.Role, Content: append(results, others...)}
 }
 
-// appendText appends a block of text. An empty one would be refused.
+// appendText appends a block of text. The API would refuse an empty block.
 func appendText(blocks []any, text string) []any {
 	if text == "" {
 		return blocks
@@ -202,8 +202,8 @@ func appendText(blocks []any, text string) []any {
 	return append(blocks, newAnthropicText(text))
 }
 
-// thinks reports whether a model can be asked to think: not between a call that
-// it came to by thoughts which are gone, and what came of that.
+// thinks reports whether a model can be asked to think. It cannot between a
+// call whose thoughts are lost and the call's result.
 func thinks(all []Message) bool {
 	for _, m := range slices.Backward(all) {
 		if m.Role != Assistant || len(m.Calls()) == 0 {
@@ -260,7 +260,7 @@ type anthropicBlock struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Input     json.RawMessage `json:"input"`
-	partial   string          // what deltas say of the input
+	partial   string          // the input, by deltas
 }
 
 // anthropicReply builds a reply from the events of a stream.
@@ -301,7 +301,7 @@ func (a *anthropicReply) add(e sseEvent) (over bool, err error) {
 		tell(a.say, a.spoken.End(false))
 	case "message_delta":
 		a.stop = w.Delta.StopReason
-		if given(w.Usage) { // totals, of which it leaves out what it said at the start
+		if given(w.Usage) { // totals, without the counts that it sent at the start
 			return false, decode(w.Usage, &a.usage)
 		}
 	case "message_stop":
@@ -378,8 +378,8 @@ func (b *anthropicBlock) part() Part {
 	return nil
 }
 
-// input returns what a tool is to be used with. The start of a block has it as
-// an empty object as a rule, and deltas say it; some servers do the reverse.
+// input returns the input of a call. As a rule the start of a block has an
+// empty object, and deltas have the input; some servers do the reverse.
 func (b *anthropicBlock) input() json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(b.Input, &members) == nil && len(members) > 0 {

@@ -127,21 +127,22 @@ func (t Tool) parameters() (map[string]any, error) {
 	return members, nil
 }
 
-// sendsSchema reports whether the schema of the answer is sent. Many servers that
-// hold a model to a schema let it call no tools. These are sent it once nothing
-// is left to do but answer. The prompt says in words what the answer must be.
+// sendsSchema reports whether the request has the schema of the answer. Many
+// servers that hold a model to a schema let it call no tools. These get the
+// schema once only the answer is left. The prompt describes the answer in
+// words.
 func (m *chatModel) sendsSchema(r *Request) bool {
 	return len(r.Schema) > 0 && !r.without(responseFormat) && (r.Must || len(r.Tools) == 0 || provider.Hosted(m.at.URL))
 }
 
-// system is the whole of the system prompt: what is shared comes first.
+// system is the whole system prompt, the shared part first.
 func system(r *Request) string {
 	return strings.Trim(r.Shared+"\n\n"+r.Own, "\n")
 }
 
-// add appends a message as the API has it: each result is a message of its own,
-// and texts of the user in a row are one, as the templates of many models take
-// turns only.
+// add appends a message in the API's form. Each result is a message of its own.
+// Texts of the user in a row become a single message, since the templates of
+// many models only take turns.
 func (p *chatRequest) add(m Message, r *Request) {
 	if m.Role == Assistant {
 		p.Messages = append(p.Messages, newChatAssistant(m, r))

@@ -11,7 +11,7 @@ import (
 	"agentswarm/swarm/thought"
 )
 
-// chatChunk is a piece of a reply, or the whole of one.
+// chatChunk is a piece of a reply, or a whole reply.
 type chatChunk struct {
 	Error json.RawMessage `json:"error"`
 	Model string          `json:"model"`
@@ -35,7 +35,7 @@ type chatDelta struct {
 	Content   json.RawMessage `json:"content"` // a string, null, or a list of parts
 	Refusal   string          `json:"refusal"`
 	Reasoning string          `json:"reasoning_content"`
-	Thinking  string          `json:"reasoning"` // what others call it
+	Thinking  string          `json:"reasoning"` // the name for it elsewhere
 	Calls     []chatPiece     `json:"tool_calls"`
 }
 
@@ -55,7 +55,7 @@ type chatReply struct {
 	reply Reply
 	aloud thought.Stream
 	text  strings.Builder
-	// reasoning is what a server wants back beside the calls.
+	// reasoning is the text that a server wants back beside the calls.
 	reasoning strings.Builder
 	calls     []*chatCall
 	stop      string
@@ -129,22 +129,22 @@ func (s *chatReply) tell(text string) {
 	tell(s.say, text)
 }
 
-// tell says a piece, if it is one.
+// tell passes a piece on unless it is empty.
 func tell(say func(string), text string) {
 	if text != "" {
 		say(text)
 	}
 }
 
-// content is what is said: a text, or those parts of a list that are one, of
-// which the others are thoughts.
+// content is the text of a reply: a string, or the texts of a list whose other
+// parts are thoughts.
 func content(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
 	var parts []struct{ Type, Text string }
-	_ = json.Unmarshal(raw, &parts) // what is neither says nothing
+	_ = json.Unmarshal(raw, &parts) // anything else is no text
 	for _, p := range parts {
 		if p.Type == "text" {
 			text += p.Text
@@ -153,8 +153,9 @@ func content(raw json.RawMessage) string {
 	return text
 }
 
-// call is the one that a piece belongs to. Some servers give each the same
-// index and its own id; some give neither, and each call as one piece.
+// call is the call that a piece belongs to. Some servers give each call the
+// same index and its own id; some give neither, and each call in a single
+// piece.
 func (s *chatReply) call(p *chatPiece) *chatCall {
 	for _, c := range slices.Backward(s.calls) {
 		if c.has(p) {
@@ -187,8 +188,8 @@ func (c *chatCall) add(p *chatPiece) {
 	c.args.WriteString(stringOrJSON(p.Function.Arguments))
 }
 
-// stringOrJSON returns the text of a JSON string, and any other JSON as it is:
-// some servers send an object in place of a string that holds one.
+// stringOrJSON returns the text of a JSON string, and any other JSON as it is.
+// Some servers send an object in place of a string that holds an object.
 func stringOrJSON(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -226,8 +227,8 @@ func (s *chatReply) whole() *Reply {
 	return &s.reply
 }
 
-// disjoint makes of OpenAI's counts, of which the input holds what was cached,
-// ones that add up.
+// disjoint turns OpenAI's counts into counts that add up: OpenAI's input
+// includes the cached tokens.
 func disjoint(input, output, cached int64) task.Usage {
 	cached = min(max(cached, 0), max(input, 0))
 	return task.Usage{Input: max(input, 0) - cached, Output: max(output, 0), CacheRead: cached}

@@ -13,8 +13,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// served asks a server that answers with the same stream whatever it is asked,
-// and is what came, what was shown of it, and what the server was sent.
+// served sends a request to a server that always answers with the same stream.
+// It returns the reply, the shown text and the body that the server got.
 func served(t *testing.T, e Endpoint, r *Request, stream string) (reply *Reply, shown, sent string, err error) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -48,7 +48,8 @@ func sse(events ...string) string {
 	return all.String()
 }
 
-// TestDialects are what servers make of Chat Completions that are not OpenAI's.
+// TestDialects checks replies of servers that vary from OpenAI's Chat
+// Completions.
 func TestDialects(t *testing.T) {
 	t.Parallel()
 	delta := func(d string) string { return `{"choices":[{"index":0,"delta":` + d + `}]}` }
@@ -112,8 +113,8 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// TestChatTurns holds that roles take turns, and that what a server wants back
-// of its thoughts goes with their calls, unless it says that it does not.
+// TestChatTurns checks that roles take turns. Thoughts that a server wants back
+// go with their calls, unless the server refuses them.
 func TestChatTurns(t *testing.T) {
 	t.Parallel()
 	r := &Request{Shared: "s", Messages: []Message{
@@ -147,7 +148,7 @@ func TestChatMembers(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		give      Request
-		has, hasA []string // what is sent, and what is not
+		has, hasA []string // parts that the request has, and parts that it lacks
 	}{
 		{"all", Request{Schema: schema}, []string{`"stream_options":{"include_usage":true}`, `"max_completion_tokens":9`, `"json_schema"`, `"reasoning_effort":"low"`}, []string{`"max_tokens"`}},
 		{"none", Request{Schema: schema, Without: []string{streamOptions, maxCompletionTokens, responseFormat}}, []string{`"max_tokens":9`, `"stream":true`}, []string{"stream_options", "max_completion_tokens", "json_schema"}},

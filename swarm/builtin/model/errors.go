@@ -21,8 +21,8 @@ type Error struct {
 	Kind task.ErrorKind // required
 	// Wait says that the same request may be answered later.
 	Wait bool
-	// Down says that no server is there. It may be about to start, but nobody
-	// waits for that as for one that has too much to do.
+	// Down says that no server is there. It may be about to start, but the wait
+	// for it is shorter than for a busy server.
 	Down bool
 	// After is how long the provider wants it to be waited; 0: it does not
 	// say.
@@ -34,7 +34,7 @@ type Error struct {
 	// Untaken is the member of the request that was not taken, of those that it
 	// can do without; empty: none.
 	Untaken string
-	Text    string // required: what went wrong, for a person
+	Text    string // required: the error, for a person
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -49,8 +49,8 @@ const (
 	thinkingDisplay     = "thinking.display"
 )
 
-// untakenWords are what errors call them, in the order in which they are looked
-// for.
+// untakenWords are the names of each member in errors, in the order of the
+// search.
 func untakenWords() [][]string {
 	return [][]string{
 		{streamOptions, "stream_options"},
@@ -71,15 +71,15 @@ func untaken(said string) string {
 	return ""
 }
 
-// answered is what a provider said with a status of 400 or more, or in its
-// stream.
+// answered is a provider's answer with a status of 400 or more, or an error in
+// its stream.
 type answered struct {
 	status int // 0: in the stream
 	header http.Header
 	body   string
 }
 
-// classify says what kind of error an answer is.
+// classify turns an answer into an error of a kind.
 func (a answered) classify() *Error {
 	if e := a.elsewhere(); e != nil {
 		return e

@@ -30,7 +30,7 @@ const (
 	// maxReply is how many bytes a reply may take on the wire. It is far above
 	// the longest reply of any model, and fits into memory.
 	maxReply = 256 << 20
-	// userAgent is what providers see in their logs.
+	// userAgent is the name that providers see in their logs.
 	userAgent = "agentswarm"
 )
 
@@ -40,11 +40,11 @@ var errSilent = errors.New("the provider sent nothing for a long time")
 // errCutShort is the error of a stream that ended before the reply did.
 var errCutShort = errors.New("the stream ended in the middle")
 
-// call is a request by one of the APIs.
+// call is a request by an API.
 type call struct {
 	path   string // below the URL of the endpoint
 	header map[string]string
-	body   any // what is sent as JSON
+	body   any // sent as JSON
 }
 
 // accumulator builds a reply from the events of a stream.
@@ -173,8 +173,8 @@ func (e *Endpoint) bearer() map[string]string {
 }
 
 // newClient makes a client that follows no redirect: a request holds a key, and
-// the work of a person, for the host that was named and for no other. It takes
-// proxies from the environment. Its connections are its own: whoever closes idle
+// the work of a person, for the named host and for no other. It takes proxies
+// from the environment. Its connections are its own: a call that closes idle
 // connections of the default client does not reach them.
 func newClient() *http.Client {
 	return &http.Client{
@@ -189,8 +189,8 @@ func readAnswer(resp *http.Response) answered {
 	return answered{status: resp.StatusCode, header: resp.Header, body: string(body)}
 }
 
-// streams reports whether an answer may be a stream. Some servers do not say
-// what theirs is; a page, or one object, is none.
+// streams reports whether an answer may be a stream. Some servers do not send
+// its type; a page, or a JSON object, is no stream.
 func streams(h http.Header) bool {
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	return kind != "text/html" && kind != "application/json"
@@ -227,7 +227,7 @@ func decode(data []byte, v any) error {
 	return nil
 }
 
-// mustMarshal returns the JSON of a value that has one: strings alone.
+// mustMarshal returns the JSON of a value that always marshals: strings alone.
 func mustMarshal(v any) json.RawMessage {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -254,7 +254,7 @@ func (c *count) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// failure returns the error of a request that got no reply, or only part of one.
+// failure returns the error of a request that got no reply, or only a part.
 func failure(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	switch {

@@ -1,10 +1,9 @@
-// Package model owns conversations with language models: the neutral types
-// that one is kept in, the specs and providers by which a model is named, and
-// what asks it by one of three APIs (OpenAI's Chat Completions and Responses,
-// and Anthropic's Messages), with how long it is waited for.
+// Package model owns conversations with language models: their neutral types,
+// the specs and providers that name a model, and requests by three APIs
+// (OpenAI's Chat Completions and Responses, and Anthropic's Messages), with the
+// wait for an answer.
 //
-// It runs no tools and keeps nothing: what is done with a reply is its
-// caller's.
+// It runs no tools and keeps nothing: its caller acts on a reply.
 package model
 
 import (
@@ -16,16 +15,17 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Role is who a message is from. Its zero value is nobody, which no API takes.
+// Role is the sender of a message. Its zero value is no sender, which no API
+// takes.
 type Role string
 
-// The roles. What tools gave back is part of a message of the user.
+// The roles. Results of tools are part of a message of the user.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
 )
 
-// Message is one of a conversation.
+// Message is a message of a conversation.
 type Message struct {
 	Role  Role
 	Parts []Part
@@ -40,7 +40,7 @@ type Part interface{ part() string }
 // Text is something said.
 type Text struct{ Text string }
 
-// Note is what the program says to a model beside what people do, such as a
+// Note is a text of the program to a model, beside people's texts, such as a
 // summary of turns that are left out.
 type Note struct{ Text string }
 
@@ -51,21 +51,21 @@ type Call struct {
 	Input    json.RawMessage
 }
 
-// Result is what became of a call.
+// Result is the result of a call.
 type Result struct {
 	ID   string // of the call
 	Text string
 	Bad  bool
 }
 
-// Kept is what one API gave and wants back as it was, such as reasoning that
-// nobody else can read. Other APIs are not sent it.
+// Kept is a part that an API gave and wants back unchanged, such as sealed
+// reasoning. Other APIs do not get it.
 type Kept struct {
 	API  API
 	JSON json.RawMessage
 }
 
-// Thought is the same of reasoning that can be read. It is shown to nobody, and
+// Thought is the same of reasoning that can be read. It is never shown, and
 // never written down.
 type Thought struct {
 	API  API
@@ -80,7 +80,7 @@ func (*Kept) part() string   { return "kept" }
 
 func (*Thought) part() string { return "thought" }
 
-// Say makes a message of one text.
+// Say makes a message with a single text.
 func Say(role Role, text string) Message {
 	return Message{Role: role, Parts: []Part{&Text{text}}}
 }
@@ -107,28 +107,27 @@ func (m Message) Said() string {
 	return text
 }
 
-// Tool is one that is offered.
+// Tool is a tool that a request offers.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"schema"` // of its input
 }
 
-// AnswerTool is the tool by which a model that takes no schema for its answer
-// gives one.
+// AnswerTool is the tool for the answer of a model that takes no schema for it.
 const AnswerTool = "answer"
 
-// Request is what a model is asked.
+// Request is a request to a model.
 type Request struct {
 	// Shared is the part of the system prompt that many agents have in common,
-	// Own what follows it. Either may be empty.
+	// Own the part after it. Either may be empty.
 	Shared, Own string
 	Tools       []Tool
 	Messages    []Message // required; the last is the user's
-	// Schema is what the answer must match; empty: anything.
+	// Schema is the schema of the answer; empty: anything.
 	Schema json.RawMessage
-	// Frozen says that tools are to be what they are: a fork's prefix would
-	// not be the one that its parent has paid for.
+	// Frozen says that tools stay as they are. Else a fork's prefix would
+	// differ from the prefix that its parent has paid for.
 	Frozen bool
 	// Must says that nothing but the answer is wanted now.
 	Must bool
@@ -151,7 +150,7 @@ const (
 	Denied Stop = "denied"
 )
 
-// Reply is what a model said.
+// Reply is an answer of a model.
 type Reply struct {
 	Message Message
 	Usage   task.Usage
@@ -171,8 +170,8 @@ type Model interface {
 	Ask(ctx context.Context, r *Request, say func(string)) (*Reply, error)
 }
 
-// object is a tool's input as a model wrote it. What is no JSON object is put
-// into one, so that the conversation can be sent again.
+// object is a tool's input as a model wrote it. Input that is no JSON object is
+// put into an object, so that the conversation can be sent again.
 func object(text string) json.RawMessage {
 	if text == "" {
 		return json.RawMessage("{}")
@@ -188,5 +187,5 @@ func object(text string) json.RawMessage {
 	return wrapped
 }
 
-// Malformed is the one member of an input that was no JSON object.
+// Malformed is the only member of an input that was no JSON object.
 const Malformed = "malformed_input"

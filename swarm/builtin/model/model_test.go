@@ -192,8 +192,8 @@ func TestChatPieces(t *testing.T) {
 	}
 }
 
-// TestChatThoughts: what a server leaves of a model's thoughts in its text, or
-// tells beside that, is neither said nor sent back.
+// TestChatThoughts checks that a model's thoughts, in its text or beside it,
+// are neither said nor sent back.
 func TestChatThoughts(t *testing.T) {
 	t.Parallel()
 	for _, pieces := range [][]string{
@@ -240,7 +240,7 @@ func TestDisjoint(t *testing.T) {
 	}
 }
 
-// moody answers with one error after the other, then well.
+// moody answers with its errors in order, then well.
 type moody struct{ errs []error }
 
 func (m *moody) Ask(context.Context, *Request, func(string)) (*Reply, error) {

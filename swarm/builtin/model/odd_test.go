@@ -17,7 +17,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// asked asks a server by an API, and is what that failed with.
+// asked sends a request to a server by an API, and returns its error.
 func asked(t *testing.T, api API, url string) *Error {
 	t.Helper()
 	m := New(&Endpoint{Spec: roles.Spec{Provider: "p", Model: "m"}, API: api, URL: url, Key: "secret"})
@@ -29,8 +29,8 @@ func asked(t *testing.T, api API, url string) *Error {
 	return e
 }
 
-// TestRedirect holds that neither the key nor the words go where an endpoint
-// points, and that nobody waits for it to think better of it.
+// TestRedirect checks that neither the key nor the words go to the target of a
+// redirect, and that the request is not tried again.
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	for _, api := range []API{Chat, Responses, Anthropic} {
@@ -68,7 +68,8 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// TestNoStream tells what comes from no model from a connection that was lost.
+// TestNoStream distinguishes an answer that no model sent from a lost
+// connection.
 func TestNoStream(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

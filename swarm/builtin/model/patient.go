@@ -29,7 +29,7 @@ func Close() { http.DefaultClient.CloseIdleConnections() }
 // Patient asks again where waiting helps.
 type Patient struct {
 	Model Model // required
-	// Most is how long it waits in all for one request; 0: defaultMost.
+	// Most is how long it waits in all for a request; 0: defaultMost.
 	Most time.Duration
 	// Told is called before each wait.
 	Told func(*Error, time.Duration)
@@ -43,8 +43,8 @@ const (
 	defaultMost = 10 * time.Minute
 	firstWait   = time.Second
 	longestWait = time.Minute
-	// mostDown is how long a server that is not there is waited for, without a
-	// pause in that: one that is started again is back by then.
+	// mostDown is how long it waits for a missing server without a break. A
+	// restarted server is back by then.
 	mostDown = 30 * time.Second
 )
 
@@ -71,8 +71,8 @@ func (p *Patient) Ask(ctx context.Context, r *Request, say func(string)) (*Reply
 		if e.Down && down == 0 {
 			next = firstWait // however long it was overloaded before
 		}
-		// Half of it is chance: those who were refused together do not come
-		// back together. Nobody comes back before they were told to.
+		// Half of it is chance: agents that were refused together do not come
+		// back together. None comes back before the time that it was told.
 		wait := next/2 + time.Duration(dice()*float64(next/2))
 		if e.After > 0 {
 			wait = e.After + time.Duration(dice()*float64(next/2))

@@ -15,8 +15,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// longWait is the wait from which a limit counts as a window of a quota: nobody
-// keeps an agent waiting for longer.
+// longWait is the wait from which a limit counts as a window of a quota: an
+// agent does not wait longer than that.
 const longWait = time.Hour
 
 // quota finds the window of a quota that an answer says is used up, in its headers
@@ -84,8 +84,8 @@ var retryDelay = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"retryDelay":\s*"([0-9]{1,6}(?:\.[0-9]{1,9})?)s"`)
 })
 
-// googleQuota tells a quota a day from one a minute. A time to wait that is told
-// takes precedence.
+// googleQuota tells a daily quota from a quota a minute. A wait that the answer
+// names takes precedence.
 func (a answered) googleQuota(e *Error) {
 	if m := retryDelay().FindStringSubmatch(a.body); m != nil {
 		seconds, _ := strconv.ParseFloat(m[1], 64) // digits

@@ -68,7 +68,7 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// TestQuotaUse holds what is read of open windows.
+// TestQuotaUse checks the use that is read of open windows.
 func TestQuotaUse(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1795400000, 0)

@@ -224,7 +224,7 @@ func (a *responsesReply) add(e sseEvent) (over bool, err error) {
 	return a.ended, nil
 }
 
-// settle takes what is only known at the end.
+// settle takes the values that are only known at the end.
 func (a *responsesReply) settle(end *responsesEnd) {
 	a.reply.Model = end.Model
 	u := end.Usage
@@ -272,9 +272,9 @@ func (a *responsesReply) addItem(raw json.RawMessage) {
 	}
 }
 
-// reasoning returns what is kept of how a model came to its reply: what is
-// encrypted, less what can be read. What can only be read is for the model
-// alone. It returns nil for neither: by its id nobody finds it, as nothing is
+// reasoning returns the part to keep of a model's reasoning: the encrypted part
+// without its readable text. Readable reasoning alone is for the model only. It
+// returns nil if there is neither: an id alone finds nothing, as nothing is
 // stored there.
 func reasoning(raw json.RawMessage) Part {
 	var members map[string]json.RawMessage

@@ -18,7 +18,7 @@ type (
 	API = provider.API
 	// Provider is where models are.
 	Provider = provider.Provider
-	// Facts are what must be known of a model.
+	// Facts are the facts that requests need of a model.
 	Facts = provider.Facts
 )
 
@@ -29,19 +29,19 @@ const (
 	Anthropic = provider.Anthropic
 )
 
-// Search is what a provider is looked for by.
+// Search is a search for a provider.
 type Search struct {
 	Spec   roles.Spec
 	Getenv func(string) string
 	// More are providers beside the known ones, and before them.
 	More map[string]Provider
-	// Endpoint, API and KeyEnv replace what the provider has.
+	// Endpoint, API and KeyEnv replace the provider's values.
 	Endpoint string
 	API      API
 	KeyEnv   string
 }
 
-// Endpoint is where and how one model is asked.
+// Endpoint is the address and the way to ask a model.
 type Endpoint struct {
 	Spec  roles.Spec
 	API   API
@@ -72,7 +72,7 @@ func (e *Endpoint) Think(tokens int64) error {
 	return nil
 }
 
-// Find finds the endpoint of a model. Its errors say what to give.
+// Find finds the endpoint of a model. Its errors name the setting to give.
 func (s Search) Find() (*Endpoint, error) {
 	all := provider.Over(s.Getenv, s.More)
 	secrets := []string{s.KeyEnv}
@@ -123,8 +123,8 @@ func (s Search) Find() (*Endpoint, error) {
 	return e, nil
 }
 
-// guess is the provider of a model that names none: the only one there is a
-// key for.
+// guess is the provider of a model that names none: the only provider with a
+// key.
 func (s Search) guess() string {
 	if s.Endpoint != "" {
 		return ""
@@ -142,11 +142,11 @@ func (e *KeyError) Error() string {
 	return fmt.Sprintf("model %s: no key: the variable %s is not set", e.Spec, e.Variable)
 }
 
-// defaultWindow is the context window of a model that nobody knows.
+// defaultWindow is the context window of an unknown model.
 const defaultWindow = 128_000
 
-// facts are what is known of a model: what its provider says, else what is
-// published of it, else what models of such a name are known to have.
+// facts are the facts of a model: its provider's, else published ones, else
+// those of models with such a name.
 func (s Search) facts(p Provider) Facts {
 	f := p.Models[s.Spec.Model]
 	if f.ContextWindow == 0 {

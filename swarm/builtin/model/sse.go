@@ -14,7 +14,7 @@ const maxEvent = 64 << 20
 // errLongEvent is the error of a stream with an event beyond that.
 var errLongEvent = errors.New("an event of the stream is too long")
 
-// sseEvent is one event of a stream.
+// sseEvent is an event of a stream.
 type sseEvent struct {
 	name string // empty: it has none
 	data []byte // its lines, joined by LF; the next event overwrites them
@@ -48,7 +48,7 @@ func newEventReader(r io.Reader) *eventReader {
 func (r *eventReader) next() (sseEvent, error) {
 	var e sseEvent
 	r.data = r.data[:0]
-	hasData := false // it may be one empty line
+	hasData := false // it may be a single empty line
 	for {
 		line, err := r.line()
 		if err != nil && !errors.Is(err, io.EOF) {

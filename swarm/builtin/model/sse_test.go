@@ -91,8 +91,8 @@ func TestBrokenStream(t *testing.T) {
 	}
 }
 
-// FuzzEvents: a stream reads the same in one piece and byte by byte, and each of
-// the replies takes its events without a panic.
+// FuzzEvents checks that a stream reads the same in a single piece and byte by
+// byte. Each of the replies must take its events without a panic.
 func FuzzEvents(f *testing.F) {
 	for _, seed := range []string{
 		"data: a\n\n", "event: x\r\ndata: {\"type\":\"message_start\"}\r\n\r\n", "data\rdata\r\r", "\uFEFF:c\n\ndata: [DONE]\n\n",

@@ -26,8 +26,8 @@ func answeredBy(api API) string {
 	}
 }
 
-// TestThinking holds what each API is told of how much a model is to think, and
-// that none is asked to say what it thought.
+// TestThinking checks how each API is told how much a model is to think, and
+// that none is asked for the model's thoughts.
 func TestThinking(t *testing.T) {
 	t.Parallel()
 	called := []Message{Say(User, "go"), {Role: Assistant, Parts: []Part{&Call{"a", "ls", json.RawMessage("{}")}}}, {Role: User, Parts: []Part{&Result{ID: "a", Text: "r"}}}}
@@ -72,8 +72,8 @@ func TestThinking(t *testing.T) {
 	}
 }
 
-// TestReasoning holds what is left of reasoning: what can be read is sent back
-// where it is wanted, and neither shown nor written.
+// TestReasoning checks the kept part of reasoning: a server that wants readable
+// reasoning gets it back. It is neither shown nor written.
 func TestReasoning(t *testing.T) {
 	t.Parallel()
 	block := func(start string, deltas ...string) string {

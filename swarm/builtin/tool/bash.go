@@ -27,7 +27,7 @@ func bashTool() *Tool {
 const (
 	commandTime    = 2 * time.Minute
 	maxCommandTime = 10 * time.Minute
-	// maxCommandOutput is what is kept of what a command prints.
+	// maxCommandOutput is how much of a command's output is kept.
 	maxCommandOutput = 64 << 20
 )
 
@@ -103,7 +103,7 @@ func (b *Bench) run(ctx context.Context, j job) (exit proc.Exit, late time.Durat
 	return exit, late, nil
 }
 
-// shell is bash, where there is one.
+// shell is bash if it is installed.
 func (b *Bench) shell() string {
 	for _, pair := range b.Env {
 		list, ok := strings.CutPrefix(pair, "PATH=")
@@ -119,7 +119,7 @@ func (b *Bench) shell() string {
 	return "sh"
 }
 
-// verdict adds to what a command printed how it ended.
+// verdict adds to a command's output how the command ended.
 func verdict(text string, exit proc.Exit, late time.Duration) (string, error) {
 	text = strings.TrimSuffix(text, "\n")
 	note := ""

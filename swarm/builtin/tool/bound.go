@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxBytes and maxLines bound what a model is shown of anything. More would
-	// be most of its memory for one look.
+	// maxBytes and maxLines bound each output for a model. More would fill most
+	// of its memory with a single output.
 	maxBytes = 30_000
 	maxLines = 2000
 )
@@ -49,7 +49,7 @@ func (b *Bench) bound(name, text string) (string, error) {
 	return ends(strings.NewReader(text), int64(len(text)), path)
 }
 
-// boundFile is the same of what is in a file already.
+// boundFile is the same for a text that is in a file already.
 func boundFile(path string) (shown string, whole bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -53,8 +53,8 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// TestPatternEnds holds that no pattern takes long with one line, and that a
-// search says how much of a line it looked at.
+// TestPatternEnds checks that no pattern takes long with a line, and that a
+// search reports how much of a line it read.
 func TestPatternEnds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -76,7 +76,7 @@ func TestPatternEnds(t *testing.T) {
 			t.Errorf("grep %s = %q, want %q", clip(test.pattern, 30), got.Text, test.want)
 		}
 	}
-	// What is around one match may be another.
+	// A line around a match may match, too.
 	fill(t, b.Root, "f", "a\nN\nb\nN\nc\nd\ne\nN")
 	if got, want := b.try(t, "grep", `{"pattern":"N","path":"f","context":1}`).Text, "f-1- a\nf:2: N\nf-3- b\nf:4: N\nf-5- c\n--\nf-7- e\nf:8: N\n"; got != want {
 		t.Errorf("grep = %q, want %q", got, want)
@@ -86,8 +86,8 @@ func TestPatternEnds(t *testing.T) {
 	}
 }
 
-// TestSystem holds that a search of everything passes over what the system makes
-// up, and that one there comes to an end.
+// TestSystem checks that a search of everything passes over the system's
+// virtual files, and that a search there comes to an end.
 func TestSystem(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self"); err != nil {
@@ -148,7 +148,7 @@ func TestIgnored(t *testing.T) {
 			t.Errorf("find %s = %q, want %q", at, got.Text, want)
 		}
 	}
-	// What is named as the path was meant.
+	// A search of an ignored folder by its path is meant so.
 	fill(t, b.Root, ".gitignore", "node_modules\ndist/\n", "node_modules/p/i.js", "x", "dist/a", "x")
 	for at, want := range map[string]string{`{"path":"node_modules"}`: "node_modules/p/\nnode_modules/p/i.js\n", `{"path":"dist"}`: "dist/a\n"} {
 		if got := b.try(t, "find", at); got.Text != want {
@@ -160,7 +160,7 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
-// TestOddFiles are what reads meet that is not plain text.
+// TestOddFiles checks reads of files that are not plain text.
 func TestOddFiles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -180,7 +180,7 @@ func TestOddFiles(t *testing.T) {
 			t.Errorf("read %s = %q, want %q", test.input, got.Text, test.want)
 		}
 	}
-	// One whose lines are too many to be counted.
+	// A file with too many lines to count.
 	for from, want := range map[int]string{1: "a\n[lines 1 to 1 of 3 or more; go on with offset 2]", 9: "x: the first 1073741824 bytes have only 3 lines, and what follows is not looked at; use bash"} {
 		p := page{from: from, most: 1, left: 5}
 		if err := p.read(t.Context(), bufio.NewReader(strings.NewReader("a\nb\nc\nd\n"))); err != nil {
@@ -194,7 +194,7 @@ func TestOddFiles(t *testing.T) {
 			t.Errorf("from %d: %q, want %q", from, got, want)
 		}
 	}
-	// One that has no end, as far as anybody waits for it.
+	// A file too large to be read to its end.
 	huge := filepath.Join(b.Root, "huge")
 	fill(t, b.Root, "huge", "a\nb\n")
 	if err := os.Truncate(huge, 8<<40); err != nil {
@@ -203,7 +203,7 @@ func TestOddFiles(t *testing.T) {
 	if got := b.try(t, "grep", `{"pattern":"a","path":"huge"}`); got.Text != "no match\n[1 files over 8388608 bytes were not looked at]\n" {
 		t.Errorf("grep = %q", got.Text)
 	}
-	// What is no file is neither edited nor waited for.
+	// A path that is no file is neither edited nor waited for.
 	if err := syscall.Mkfifo(filepath.Join(b.Root, "fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -214,8 +214,8 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// TestFlood holds that a command which never stops printing is ended, and that
-// what it printed is shown in part.
+// TestFlood checks that a command that never stops printing is ended, and that
+// its output is shown in part.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -41,7 +41,7 @@ type grepInput struct {
 
 const (
 	maxMatches  = 200
-	maxGrepFile = 8 << 20 // what is larger is hardly written by people
+	maxGrepFile = 8 << 20 // people hardly write larger files
 	maxContext  = 20
 
 	// maxProgram is how many steps a pattern may come to, and maxWork how many
@@ -51,7 +51,7 @@ const (
 	maxWork    = 1 << 27
 )
 
-// search is one grep.
+// search is a run of grep.
 type search struct {
 	grepInput
 	*walk
@@ -140,13 +140,13 @@ func (s *search) visit(ctx context.Context, file, rel string, e fs.DirEntry) err
 	}
 	err := s.file(ctx, file)
 	if err != nil && !errors.Is(err, errEnough) {
-		return nil // one that cannot be read is passed over
+		return nil // a file that cannot be read is passed over
 	}
 	return err
 }
 
-// globbed reports whether a path is like a glob; one without a slash is about
-// names.
+// globbed reports whether a path is like a glob; a glob without a slash is
+// about names.
 func globbed(glob, rel string) bool {
 	if glob == "" {
 		return true
@@ -185,7 +185,7 @@ func (s *search) file(ctx context.Context, file string) error {
 	return s.lines(ctx, file, strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n"))
 }
 
-// lines shows those of a file that match, and what is around them.
+// lines shows the lines of a file that match, and the lines around them.
 func (s *search) lines(ctx context.Context, file string, lines []string) error {
 	name, shown := s.bench.shown(file), -1 // the last line that was shown
 	hits, known := make([]bool, len(lines)), 0

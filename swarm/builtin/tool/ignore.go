@@ -10,8 +10,8 @@ import (
 )
 
 // ignored are the rules of .gitignore files, those of inner folders last. It
-// goes by the files alone, which is what a search needs: what the user's own git
-// has been told, or tracks nevertheless, is not known.
+// goes by the files alone, which suffices for a search. It does not know the
+// user's own git settings, or ignored files that git tracks.
 type ignored []ignoreRule
 
 type ignoreRule struct {
@@ -72,7 +72,7 @@ func parseIgnore(line string) (ignoreRule, bool) {
 	r.anywhere = !strings.Contains(line, "/")
 	line = strings.TrimPrefix(line, "/")
 	if strings.HasSuffix(line, "/**") {
-		line += "/*" // what is in it, and not the folder itself
+		line += "/*" // its contents, and not the folder itself
 	}
 	line = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(line) // git has no braces
 	r.pattern = line

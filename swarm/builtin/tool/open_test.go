@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestOpen waits for nobody, also where a pipe has come in place of a file
-// after it was looked at.
+// TestOpen checks that an open never waits, also if a pipe has come in place of
+// a file after the file was checked.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")

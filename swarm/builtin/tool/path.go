@@ -37,8 +37,8 @@ func below(folder, path string) (string, bool) {
 	return strings.CutPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// inside opens the workspace, and is a path below it. Through what it returns
-// nothing else can be reached, whatever links there are, or come to be.
+// inside opens the workspace, and returns it with a path below it. The returned
+// root reaches nothing else, whatever links exist or appear.
 func (b *Bench) inside(path string) (*os.Root, string, error) {
 	real, err := filepath.EvalSymlinks(b.Root)
 	if err != nil {
@@ -59,8 +59,8 @@ func (b *Bench) inside(path string) (*os.Root, string, error) {
 	return root, rel, nil
 }
 
-// regular refuses what is no file with an end: a folder, or a pipe that would
-// be waited for.
+// regular refuses a path that is no file with an end: a folder, or a pipe that
+// would be waited for.
 func regular(info os.FileInfo) error {
 	switch {
 	case info.IsDir():
@@ -93,7 +93,7 @@ func open(shown, path string) (*os.File, error) {
 	return f, nil
 }
 
-// plain is an error about a path, without what the system calls are called.
+// plain is an error about a path, without the names of system calls.
 func plain(shown string, err error) error {
 	if err == nil {
 		return nil
@@ -101,7 +101,7 @@ func plain(shown string, err error) error {
 	if os.IsNotExist(err) {
 		return fmt.Errorf("%s: there is no such file", shown)
 	}
-	if inner, ok := err.(*os.PathError); ok { // its own words are what is wanted
+	if inner, ok := err.(*os.PathError); ok { // its own words suffice
 		return fmt.Errorf("%s: %w", shown, inner.Err)
 	}
 	return fmt.Errorf("%s: %w", shown, err)

@@ -30,7 +30,7 @@ type readInput struct {
 }
 
 const (
-	// maxLine is how much of one line is read to a model.
+	// maxLine is how much of a line a model gets.
 	maxLine = 4000
 	// maxCount is how much of a file is read for its lines to be counted.
 	maxCount = 1 << 30

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// replacement is what edit does to a text.
+// replacement is the change of a text by edit.
 type replacement struct {
 	old, new string
 	all      bool
 }
 
-// replace carries a replacement out, and is the text after it and the lines of
-// the text before it at which something was replaced. Where old is not there
-// just once the error says what is.
+// replace carries a replacement out. It returns the text after it, and the
+// lines of the text before it that changed. If old does not occur exactly once,
+// the error names the near or repeated places.
 func replace(text string, r replacement) (string, []int, error) {
 	switch {
 	case r.old == "":
@@ -62,7 +62,7 @@ const (
 	leastAlike   = 0.4     // below it nothing is alike
 )
 
-// nearest says what in a text is most like what was looked for.
+// nearest names the part of a text that is most like the searched text.
 func nearest(text, part string) string {
 	lines := strings.Split(text, "\n")
 	want := strings.Split(strings.Trim(part, "\n"), "\n")
@@ -71,8 +71,8 @@ func nearest(text, part string) string {
 	}
 	best, at := 0.0, -1
 	for i := range lines {
-		// One line that is like its first, or where that is blank any of its
-		// lines, is what the rest is worth comparing for.
+		// Comparing the rest is only worth it after a line like its first. If
+		// that is blank, any line serves.
 		first := alike(lines[i], want[0])
 		if first < leastAlike && best >= leastAlike {
 			continue

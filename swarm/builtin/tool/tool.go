@@ -1,9 +1,9 @@
-// Package tool owns what the built-in agent can do: read, grep, find and ls,
-// and edit, write and bash. It says what each is called and takes, carries
-// calls out, and bounds what comes of them.
+// Package tool owns the tools of the built-in agent: read, grep, find and ls,
+// and edit, write and bash. It defines their names and inputs, carries calls
+// out, and bounds their results.
 //
-// It decides nothing about what may be done: before anything is changed or run
-// a [Gate] is asked. It talks to no model.
+// It decides nothing about permissions: before a change or a command it asks a
+// [Gate]. It talks to no model.
 package tool
 
 import (
@@ -37,13 +37,13 @@ type Bench struct {
 	// that it has started.
 	Binary string // required
 	Args   []string
-	Walls  json.RawMessage // what it is to put around the command, in its own words
+	Walls  json.RawMessage // the walls around the command, in the supervisor's own form
 
 	count  atomic.Int64 // of the files below Keep
 	bounds bounds       // of searches; zero: the usual ones
 }
 
-// Tool is one of them.
+// Tool is a tool of the agent.
 type Tool struct {
 	Name        string
 	Description string
@@ -54,14 +54,13 @@ type Tool struct {
 	use func(context.Context, *Bench, json.RawMessage) (string, error)
 }
 
-// Outcome is what became of a call.
+// Outcome is the result of a call.
 type Outcome struct {
 	Text string
 	Bad  bool
 }
 
-// Use carries a call out. What goes wrong is an outcome, for the model to
-// read.
+// Use carries a call out. An error is an outcome, for the model to read.
 func (t *Tool) Use(ctx context.Context, b *Bench, input json.RawMessage) Outcome {
 	text, err := t.use(ctx, b, input)
 	if err != nil {
@@ -73,7 +72,8 @@ func (t *Tool) Use(ctx context.Context, b *Bench, input json.RawMessage) Outcome
 	return Outcome{Text: textOf(text)}
 }
 
-// textOf is what can be sent as text. Some servers take no zero byte in one.
+// textOf is the part of a text that can be sent. Some servers take no zero byte
+// in a text.
 func textOf(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

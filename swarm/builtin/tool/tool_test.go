@@ -126,7 +126,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestLong holds that what is long is shown in part, and where the rest is.
+// TestLong checks that a long text is shown in part, with the place of the
+// rest.
 func TestLong(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -309,9 +310,9 @@ func TestBash(t *testing.T) {
 	}
 }
 
-// TestBashTime holds that a command which ignores TERM is ended when its time is
-// up, and that what it said is shown. A busy machine may not let it say that
-// within a second: then it gets more of them.
+// TestBashTime checks that a command that ignores TERM is ended when its time
+// is up, and that its output is shown. A busy machine may not let it print
+// within a second: then it gets more seconds.
 func TestBashTime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -331,8 +332,8 @@ func TestBashTime(t *testing.T) {
 	}
 }
 
-// TestBashEnds holds that the end of the context ends what runs, in whatever
-// session it is.
+// TestBashEnds checks that the end of the context ends all processes, in
+// whatever session they are.
 func TestBashEnds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -24,8 +24,8 @@ type bounds struct {
 	bytes   int64 // of files
 }
 
-// usual are those of every search: what a repository with a million files takes,
-// and a fraction of what a model waits for.
+// usual are the bounds of every search: a repository with a million files stays
+// within them, and a model waits for a multiple of their time.
 func usual() bounds { return bounds{20 * time.Second, 1_000_000, 4 << 30} }
 
 // walk is a search through a folder.
@@ -51,9 +51,9 @@ func (b *Bench) walker() *walk {
 	return w
 }
 
-// below visits all that is below a folder in the order of the names, but for
-// what is ignored, git's own folder, and those of the system that no file is
-// in. It follows no links.
+// below visits all entries below a folder in the order of their names. It
+// leaves out ignored entries, git's own folder, and the system's folders
+// without files. It follows no links.
 func (w *walk) below(ctx context.Context, dir string) error {
 	// Rules above the folder hold in it too.
 	rules := excluded(w.bench.Root)
@@ -86,7 +86,7 @@ func (w *walk) folder(ctx context.Context, dir string, at place) error {
 	w.where = dir
 	entries, err := w.entries(ctx, dir)
 	if err != nil && (at.rel == "" || w.short != "" || ctx.Err() != nil) {
-		return err // what is deeper and cannot be read is passed over
+		return err // a deeper folder that cannot be read is passed over
 	}
 	at.rules = at.rules.with(dir, at.under)
 	for _, e := range entries {
@@ -114,8 +114,8 @@ func (w *walk) folder(ctx context.Context, dir string, at place) error {
 // everything would never leave.
 func noFiles() []string { return []string{"/proc", "/sys", "/dev"} }
 
-// entries are those of a folder, in the order of their names. One that has more
-// than may be looked at is not read to its end.
+// entries are the entries of a folder, in the order of their names. It stops in
+// a folder with more entries than a search may look at.
 func (w *walk) entries(ctx context.Context, dir string) ([]fs.DirEntry, error) {
 	f, err := os.Open(dir)
 	if err != nil {

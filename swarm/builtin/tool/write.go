@@ -83,7 +83,7 @@ func (b *Bench) pass(ctx context.Context, a ask.Action) error {
 	return nil
 }
 
-// put writes a file, whose mode stays what it is.
+// put writes a file and keeps its mode.
 func put(root *os.Root, rel, text string) (err error) {
 	if info, err := root.Stat(rel); err == nil {
 		if err := regular(info); err != nil {

@@ -86,7 +86,8 @@ func gcAction(c *cli.Context, env cmdline.Env) error {
 	return errors.Join(failed, o.print(env.Stdout, keep.RunAge))
 }
 
-// print tells a person about a collection. age is the one of [gc] after which runs go.
+// print reports a collection to a person. age is the age of [gc] after which
+// runs go.
 func (o *gcObject) print(w io.Writer, age time.Duration) error {
 	verb, moved, recovered := "removed", "moved", "recovered"
 	if o.DryRun {

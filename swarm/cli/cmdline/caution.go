@@ -10,7 +10,7 @@ import (
 	"agentswarm/swarm/policy"
 )
 
-// auditAll is the one word that --audit takes.
+// auditAll is the only word that --audit takes.
 const auditAll = "all"
 
 // cautionGiven holds the values of the flags.
@@ -42,8 +42,8 @@ func ReadCautionFlags(c *cli.Context) (cautionGiven, error) {
 	return g, nil
 }
 
-// layCaution lays the flags over what is configured or recorded. Those that
-// let more proceed are for people.
+// layCaution lays the flags over the configured or recorded policy. Only people
+// may use the flags that let more proceed.
 func (p *Place) layCaution(c *cli.Context, into *policy.Policy) error {
 	g, err := ReadCautionFlags(c)
 	if err != nil {

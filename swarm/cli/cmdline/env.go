@@ -18,15 +18,15 @@ type Env struct {
 	Stdin          io.Reader // required
 	Stdout, Stderr io.Writer // required
 	Getenv         func(string) string
-	Environ        []string // what children may be given
+	Environ        []string // for children
 	Path           string   // as it was given; Environ's is without guards
 	Dir            string   // required: the current folder, absolute
 	Self           string   // the running binary, for supervisors
 	Calls          string   // how the user calls us, for commands to type
 
-	// Step, where set, is called between the steps of what is written to
-	// disk: each record of a journal, each part of making, capturing and
-	// removing a workspace. Tests end the process or its children there.
+	// Step, where set, is called between the steps of writes to the disk: each
+	// record of a journal, each part of making, capturing and removing a
+	// workspace. Tests end the process or its children there.
 	Step func(name string) error
 	// Main runs a command line in this process and returns its exit code; cli.Main sets it.
 	Main func(ctx context.Context, env Env) int
@@ -35,18 +35,18 @@ type Env struct {
 	// Kinds, where set, are the kinds of agents there are, in place of those of
 	// this version.
 	Kinds kinds.List
-	// Unhurried has a shell wait for all its candidates, however long they take:
-	// tests of what they are run on machines that have other things to do.
+	// Unhurried has a shell wait for all its candidates, however long they
+	// take: tests of the candidates run on machines with other work.
 	Unhurried bool
-	// Available, where set, is how much memory new programs can have, in place of
-	// what this machine tells: tests of several agents at once are run on machines
-	// that hold much else.
+	// Available, where set, returns the memory for new programs, in place of
+	// this machine's: tests of several agents at once run on machines with
+	// other work.
 	Available func() int64
 	// Dispatched is set where the script of a run was handed in by a model of
 	// another harness.
 	Dispatched bool
 
-	Keeper *proc.Keeper    // one for each command line; started when needed
+	Keeper *proc.Keeper    // for each command line its own; started when needed
 	Quiet  bool            // no progress is shown
 	Over   <-chan struct{} // closed when the command is to end; nil: never
 }

@@ -7,7 +7,8 @@ import (
 	"agentswarm/swarm/exit"
 )
 
-// CheckMessage refuses what no agent can be told. what is how a message calls it.
+// CheckMessage returns a usage error for a text that no agent can get. what is
+// the name of the text in the message.
 func CheckMessage(what, text string) error {
 	switch {
 	case !utf8.ValidString(text):
@@ -18,6 +19,6 @@ func CheckMessage(what, text string) error {
 	return nil
 }
 
-// MaxFeedback bounds what an agent is told, in bytes: it travels in one
+// MaxFeedback bounds a message to an agent, in bytes: it travels in a single
 // request and stays in every later prompt of the agent.
 const MaxFeedback = 100 << 10

@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// Input is standard input for what reads it here: a read ends with the
-// command. Somebody who is asked something and presses Ctrl-C types no line
-// after it that would wake us.
+// Input is standard input for reads in this process: a read ends with the
+// command. A person who presses Ctrl-C at a question types no line that would
+// end the read.
 func Input(env Env) io.Reader {
 	file, ok := env.Stdin.(interface{ Fd() uintptr })
 	if !ok || env.Over == nil {

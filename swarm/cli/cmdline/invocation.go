@@ -15,11 +15,11 @@ import (
 	"agentswarm/swarm/exit"
 )
 
-// Invocation is one command line, put in order.
+// Invocation is a command line, put in order.
 type Invocation struct {
 	Path     []*cli.Command // the command, outermost first; empty for help
 	Argv     []string       // for App.Run, program name included
-	After    []string       // what follows `--`, for commands that take it
+	After    []string       // the words after `--`, for commands that take them
 	HasAfter bool           // a `--` was given to such a command
 	Dir      string         // the folder to work in
 	TypedDir string         // the value of -C
@@ -35,8 +35,8 @@ type Invocation struct {
 // InvocationKey is where App.Metadata keeps the invocation.
 const InvocationKey = "invocation"
 
-// Invoked is the command line that an action was started by: Dir is the
-// folder to work in, After what follows `--`.
+// Invoked is the command line of an action: Dir is the folder to work in, After
+// the words after `--`.
 func Invoked(c *cli.Context) *Invocation {
 	return c.App.Metadata[InvocationKey].(*Invocation)
 }
@@ -67,7 +67,8 @@ func JSONFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object instead of text"}
 }
 
-// PrintJSON writes v as one line.
+// PrintJSON writes v in a single line. It returns an error if v cannot be
+// encoded or w cannot be written.
 func PrintJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false) // patches and prompts are full of < and &

@@ -14,7 +14,7 @@ import (
 	"agentswarm/swarm/isolation"
 )
 
-// readIsolationFlags lays the flags over what is configured or recorded.
+// readIsolationFlags lays the flags over the configured or recorded isolation.
 func (p *Place) readIsolationFlags(c *cli.Context, i *isolation.Settings) error {
 	if c.IsSet("sandbox") {
 		var mode config.Sandbox
@@ -60,8 +60,8 @@ func (p *Place) readIsolationFlags(c *cli.Context, i *isolation.Settings) error 
 	return flagError(c, "hide", err)
 }
 
-// flagPaths are the values of a flag. A relative one is below the folder where
-// the command was given.
+// flagPaths are the values of a flag. A relative path is below the folder of
+// the command line.
 func (p *Place) flagPaths(c *cli.Context, flag string) []config.Path {
 	texts := slices.Clone(c.StringSlice(flag))
 	for i, text := range texts {

@@ -28,9 +28,11 @@ type Place struct {
 	Reads bool
 	// ToldPending are the runs of which was said that their recovery is pending.
 	ToldPending *[]string
-	// Given lays what the command line says of isolation over what is recorded.
+	// Given lays the isolation flags of the command line over the recorded
+	// settings.
 	Given func(*isolation.Settings) error
-	// Cautious lays what it says of judging actions over what is recorded.
+	// Cautious lays the policy flags of the command line over the recorded
+	// policy.
 	Cautious func(*policy.Policy) error
 }
 
@@ -79,8 +81,8 @@ func (p *Place) Keep() {
 	}
 }
 
-// Refused gives the errors of a command that was not carried out because of
-// what the user gave it, or where, the code of a refusal.
+// Refused gives an error the exit code of a refusal if the user's input or
+// place kept a command from running.
 func Refused(err error) error {
 	if err == nil {
 		return nil
@@ -180,27 +182,29 @@ func (p *Place) fromAgent() (why string, err error) {
 // AgentError says that a decision was asked for from within an agent.
 type AgentError struct {
 	What string // the decision
-	Why  string // what says that this is an agent
+	Why  string // the evidence for an agent
 }
 
 func (e *AgentError) Error() string { return e.What + " is for people: " + e.Why }
 
-// Hint says what would be right.
+// Hint names the right way.
 func (e *AgentError) Hint() string {
 	return "an agent asks by the `ask` of its protocol, and a person answers from a terminal of their own"
 }
 
-// ExitCode is that of an approval that nobody here can give.
+// ExitCode is the code of a missing approval: only a person can give it.
 func (e *AgentError) ExitCode() int { return int(exit.Approval) }
 
-// LoadConfig reads all configuration files, and what the environment says over
-// them. In a bare repository the project's comes from the base commit.
+// LoadConfig reads all configuration files, and the variables of the
+// environment over them. In a bare repository the project's file comes from the
+// base commit. It returns a refusal if a file cannot be read or is invalid.
 func (p *Place) LoadConfig(ctx context.Context, base git.Hash) (*config.Config, error) {
 	c, err := p.Config(ctx, base)
 	return c, Refused(err)
 }
 
-// OwnConfig is the user's own configuration; the default one where an agent asks.
+// OwnConfig is the user's own configuration; the default configuration if an
+// agent asks. It returns an error if the file cannot be read or is invalid.
 func (p *Place) OwnConfig() (*config.Config, error) {
 	if p.Personal("reading the user's own configuration") != nil {
 		return config.Load()

@@ -10,9 +10,9 @@ import (
 	"agentswarm/swarm/exit"
 )
 
-// PrintError tells a person what went wrong. A message may quote file names and
-// agents; only its own line breaks reach the terminal, and lines after the
-// first are indented, so that no quoted text can pass for a message of ours.
+// PrintError prints an error for a person. A message may quote file names and
+// agents. Only its own line breaks reach the terminal, and lines after the
+// first are indented. So no quoted text can pass for a message of swarm.
 func PrintError(env Env, err error) {
 	term := terminal.Detect(env.Stderr, env.Getenv)
 	first, rest, more := strings.Cut(err.Error(), "\n")

@@ -11,8 +11,8 @@ import (
 )
 
 // OnSignals ends the context at the first SIGINT, SIGTERM or SIGHUP, and the
-// process at the second: supervisors see their pipe close and kill what they
-// run, and the next command captures what was left.
+// process at the second. Then supervisors see their pipe close and kill their
+// processes, and the next command captures the remaining work.
 func OnSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)

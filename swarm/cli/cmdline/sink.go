@@ -14,7 +14,7 @@ import (
 // Sink is stdout with a memory: of how much was written, and of the first
 // write that failed. Without it a result cut short by a full disk would exit 0.
 type Sink struct {
-	mu     sync.Mutex // guards what follows; held across writes to keep order
+	mu     sync.Mutex // guards the fields below; held across writes to keep order
 	Writer io.Writer
 	last   io.Closer // the pager or filter that the output passes through; nil: none
 	n      int64

@@ -17,7 +17,7 @@ import (
 func IsTerminal(fd uintptr) bool { return term.IsTerminal(int(fd)) }
 
 // Readable is a name or an argument for people. JSON holds no bytes that are
-// not UTF-8; what a resume needs of them is in the workflow.
+// not UTF-8; the workflow has the bytes that a resume needs.
 func Readable(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // AwaitInput waits until there is something to read at in; false where wake
@@ -40,10 +40,10 @@ func AwaitInput(in, wake int) (bool, error) {
 	}
 }
 
-// TakeSignals takes the signals that end a command over from the command, for
-// as long as somebody else has the terminal: they arrive on the channel and
-// do nothing more. more are further ones that the caller wants to hear of.
-// When they are given back each does what it does by default.
+// TakeSignals takes over the signals that end a command, for as long as another
+// program has the terminal. They arrive on the channel and do nothing more.
+// more are further signals for the caller. After giveBack each signal has its
+// default effect.
 func TakeSignals(more ...os.Signal) (signals <-chan os.Signal, giveBack func()) {
 	ours := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup means it

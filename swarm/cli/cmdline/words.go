@@ -41,8 +41,8 @@ func YesNo(b *bool) string {
 	}
 }
 
-// Unwrapped is the file behind our own record of what was written, so that a
-// terminal stays one.
+// Unwrapped is the file behind a [Sink], so that a terminal is seen as a
+// terminal.
 func Unwrapped(w io.Writer) io.Writer {
 	if s, ok := w.(*Sink); ok {
 		return s.Writer

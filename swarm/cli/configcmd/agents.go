@@ -45,7 +45,7 @@ type agentsObject struct {
 	found  map[string]kinds.Versioned // by kind
 }
 
-// knownAgent is one agent that a run may use.
+// knownAgent is an agent that a run may use.
 type knownAgent struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
@@ -54,7 +54,7 @@ type knownAgent struct {
 	Default    bool   `json:"default,omitempty"`
 	Here       bool   `json:"here"` // it can be started
 	Path       string `json:"path,omitempty"`
-	Install    string `json:"install,omitempty"` // what installs it, where it is not here
+	Install    string `json:"install,omitempty"` // the command that installs it, if it is not here
 
 	Version string       `json:"version,omitempty"`
 	Tested  string       `json:"tested,omitempty"`
@@ -62,7 +62,7 @@ type knownAgent struct {
 	Model   string       `json:"model,omitempty"`  // as configured
 	Models  []string     `json:"models,omitempty"` // where they are known
 	Can     []string     `json:"can,omitempty"`
-	// Sandbox says what becomes of a sandbox of its own.
+	// Sandbox says how swarm treats the agent's own sandbox.
 	Sandbox   string   `json:"sandbox,omitempty"`
 	Footprint int64    `json:"footprint_bytes,omitempty"`
 	Paid      bool     `json:"paid,omitempty"`
@@ -93,8 +93,9 @@ func agentsAction(c *cli.Context, env cmdline.Env) error {
 	return o.print(env.Stdout)
 }
 
-// ConfigAnywhere is the configuration of the repository that one stands in, or
-// outside of any that of the user.
+// ConfigAnywhere is the configuration of the repository around the current
+// folder; outside of a repository, the user's. It returns an error if a file
+// cannot be read or is invalid.
 func ConfigAnywhere(c *cli.Context, env cmdline.Env) (*config.Config, error) {
 	p, err := cmdline.Open(c, env)
 	if err == nil {
@@ -133,8 +134,8 @@ func knownAgents(env cmdline.Env, ctx context.Context, conf *config.Config) (*ag
 	return o, nil
 }
 
-// newKnownAgent is one of them. What its kind has on this machine holds for it,
-// unless it has a command of its own.
+// newKnownAgent makes the entry of an agent. It has its kind's facts on this
+// machine, unless it has a command of its own.
 func newKnownAgent(env cmdline.Env, f kinds.Versioned, a config.Agent) knownAgent {
 	k := knownAgent{Name: a.Name, Kind: a.Kind.String(), Model: a.Model, Path: f.Path}
 	if len(a.Command) > 0 {
@@ -177,7 +178,7 @@ func newKnownAgent(env cmdline.Env, f kinds.Versioned, a config.Agent) knownAgen
 	return k
 }
 
-// abilities are what an agent can be told, in words.
+// abilities are the abilities of an agent, in words.
 func abilities(can agent.Abilities) []string {
 	var all []string
 	for _, ability := range []struct {

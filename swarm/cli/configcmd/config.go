@@ -162,10 +162,10 @@ type checkedConfig struct {
 	File     string          `json:"file"`
 	OK       bool            `json:"ok"`
 	Problems []configProblem `json:"problems,omitempty"`
-	Ignored  []configProblem `json:"ignored,omitempty"` // what does not count
+	Ignored  []configProblem `json:"ignored,omitempty"` // settings that do not count
 
 	lines []string // the problems as a person reads them
-	notes []string // and what does not count
+	notes []string // the settings that do not count, for a person
 }
 
 type configProblem struct {
@@ -174,7 +174,7 @@ type configProblem struct {
 	Message string `json:"message"`
 }
 
-// add notes what is wrong. A file has the name that its command gave it.
+// add records a problem. A file has the name that its command gave it.
 func (f *checkedConfig) add(e config.Error) {
 	e.File = f.File
 	f.OK = false
@@ -182,7 +182,7 @@ func (f *checkedConfig) add(e config.Error) {
 	f.lines = append(f.lines, e.Error())
 }
 
-// ignore notes what does not count, which is no mistake.
+// ignore records settings that do not count; they are no mistake.
 func (f *checkedConfig) ignore(found []config.Error) {
 	for _, e := range found {
 		e.File = f.File
@@ -247,9 +247,9 @@ func printConfigCheck(env cmdline.Env, o configCheckObject) error {
 	return nil
 }
 
-// checkConfigFile reads a file that the command line names. One that is called
-// like a repository's is held to what those may say, any other to what a
-// user's own may.
+// checkConfigFile reads a file that the command line names. A file with the
+// name of a repository's configuration is checked by the rules for those, any
+// other by the rules for a user's own.
 func checkConfigFile(dir, name string) checkedConfig {
 	checked := checkedConfig{File: name, OK: true}
 	path := name
@@ -279,10 +279,9 @@ func checkConfigFile(dir, name string) checkedConfig {
 	return checked
 }
 
-// checkConfigHere reads the files of all layers that exist, and checks what
-// they only say together, and of this place: that the default agent is one, and
-// that paths open nothing. A variable is looked at only if something is wrong
-// with it.
+// checkConfigHere reads the existing files of all layers. It also checks facts
+// that need all files or this place: that the default agent exists, and that
+// paths open nothing. It lists a variable only if the variable has a problem.
 func checkConfigHere(c *cli.Context, env cmdline.Env) ([]checkedConfig, error) {
 	p, err := openConfigPlace(c, env)
 	if err != nil {
@@ -326,7 +325,8 @@ func checkConfigHere(c *cli.Context, env cmdline.Env) ([]checkedConfig, error) {
 	return all, nil
 }
 
-// checkTogether notes of each file what is wrong only with others, or here.
+// checkTogether records in each file the problems that arise only with other
+// files, or here.
 func checkTogether(p *cmdline.Place, conf *config.Config, all []checkedConfig) {
 	var wrong []*config.Error
 	if p.Repo != nil {

@@ -1,3 +1,3 @@
-// Package configcmd has the commands that configure swarm and show what it found: config, init,
-// setup, agents, models, roles, doctor.
+// Package configcmd has the commands that configure swarm and show its
+// findings: config, init, setup, agents, models, roles, doctor.
 package configcmd

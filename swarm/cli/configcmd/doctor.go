@@ -129,8 +129,8 @@ func checkGit(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	return nil
 }
 
-// checkSandbox puts a sandbox up once. It names it as a run does, and says why
-// there is no better one.
+// checkSandbox puts a sandbox up once. It names the sandbox as a run does, and
+// gives the reason for the lack of a better one.
 func checkSandbox(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	got, err := session.FindIsolation(ctx, p, isolation.Settings{})
 	if err != nil {
@@ -168,8 +168,8 @@ func (o *doctorObject) addSandbox(line string, rung box.Rung, why error) {
 	o.add("isolation", "note", rung.Limits())
 }
 
-// checkBackends tells how workspaces can be made, the cheapest first, and what one
-// costs on the file system of the state.
+// checkBackends lists the possible backends, the cheapest first, and the cost
+// of a workspace on the file system of the state.
 func checkBackends(p *cmdline.Place, rung box.Rung, o *doctorObject) error {
 	var works, not []string
 	var able []worktree.Backend
@@ -193,8 +193,8 @@ func checkBackends(p *cmdline.Place, rung box.Rung, o *doctorObject) error {
 	return nil
 }
 
-// checkGrants tells what AGENTS.md grants, what of it could not be read, and
-// that what is not committed counts for nothing.
+// checkGrants lists the grants of AGENTS.md and its unreadable items. It also
+// reports that uncommitted changes of it do not count.
 func checkGrants(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	head, err := p.Repo.Commit(ctx, "HEAD")
 	var none *git.RevError
@@ -232,7 +232,7 @@ func checkGrants(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	return nil
 }
 
-// saidOf is what doctor says of one file: how many items hold, and which grant
+// saidOf is doctor's report on a file: how many items hold, and which grant
 // nothing.
 func saidOf(g *risk.Grants, nested bool) (holds, not []string) {
 	count := 0

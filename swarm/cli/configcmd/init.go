@@ -103,8 +103,8 @@ func tell(p *cmdline.Place, lines []string) error {
 	return err
 }
 
-// approveOwn approves what init itself has written, and says so: the user
-// asked for it. An agent that runs init approves nothing.
+// approveOwn approves the commands that init itself has written, and says so:
+// the user asked for them. An agent that runs init approves nothing.
 func approveOwn(p *cmdline.Place, text string) (string, error) {
 	own, err := config.Load(config.Source{
 		Layer: config.Project, Name: project.ConfigName, Text: []byte(text),

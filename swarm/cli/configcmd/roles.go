@@ -43,11 +43,12 @@ type rolesObject struct {
 	Schema      string             `json:"schema"`
 	Roles       []roleObject       `json:"roles"`
 	Suggestions []suggestionObject `json:"suggestions,omitempty"`
-	// Unlisted are those with a key or a login whose models nobody has asked for.
+	// Unlisted are the providers with a key or a login whose models were never
+	// listed.
 	Unlisted []string `json:"unlisted,omitempty"`
 }
 
-// roleObject is one role.
+// roleObject is a role in the output.
 type roleObject struct {
 	Name string `json:"name"`
 	// Configured is set where the configuration says something of it itself.
@@ -107,7 +108,7 @@ func rolesAction(c *cli.Context, env cmdline.Env) error {
 	return o.print(env.Stdout)
 }
 
-// roleLister finds what roles come to.
+// roleLister resolves roles.
 type roleLister struct {
 	env    cmdline.Env
 	conf   *config.Config
@@ -134,7 +135,7 @@ func (r *roleLister) list() (*rolesObject, error) {
 	return o, err
 }
 
-// role is one role, with the model that it comes to.
+// role is a role and its resolved model.
 func (r *roleLister) role(name string) (*roleObject, roles.Spec, error) {
 	o := &roleObject{Name: name}
 	role, _ := r.orders.Table.Of(name)
@@ -168,12 +169,12 @@ func (r *roleLister) role(name string) (*roleObject, roles.Spec, error) {
 	return o, found.Model, nil
 }
 
-// single is the agent that is the only one configured, or the only one here.
+// single is the agent that alone is configured, or alone is installed.
 func (r *roleLister) single() string {
 	p := cmdline.Without(r.env)
 	name, _, err := plan.OnlyChoice(p, r.conf.AgentNames())
 	if err != nil {
-		return "" // a run says what is missing
+		return "" // a run reports the missing agent
 	}
 	return name
 }
@@ -194,7 +195,8 @@ func whyModel(name string, found *roles.Resolved) string {
 	return "left to its agent"
 }
 
-// problem says what would keep a run from using a role; empty: nothing known.
+// problem is the reason that would keep a run from using a role; empty: nothing
+// known.
 func (r *roleLister) problem(role roles.Role, found *roles.Resolved, agentErr error) string {
 	known := cmdline.Kinds(r.env).ByName()
 	for _, spec := range append([]roles.Spec{found.Model}, found.Fallbacks...) {
@@ -224,9 +226,9 @@ func (r *roleLister) problem(role roles.Role, found *roles.Resolved, agentErr er
 	return ""
 }
 
-// suggestions are models for roles that nothing is configured for: of those that
-// are known to be there, because somebody with a key or a login listed them, and
-// that the agent of default reaches. Nobody is asked for it.
+// suggestions are models for roles without a configuration. They are known from
+// earlier lists of a provider with a key or a login, and the agent of default
+// reaches them. No provider is asked for them.
 func (r *roleLister) suggestions(usual roles.Spec) (all []suggestionObject, unlisted []string, err error) {
 	var missing []string
 	for _, name := range []string{roles.Smol, roles.Slow} {

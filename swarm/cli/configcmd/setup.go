@@ -71,7 +71,7 @@ Examples:
 	}
 }
 
-// appArmorSetup is one `swarm setup apparmor`.
+// appArmorSetup is a run of `swarm setup apparmor`.
 type appArmorSetup struct {
 	env     cmdline.Env
 	machine apparmor.Machine
@@ -207,7 +207,7 @@ func appArmorRefused(err error) error {
 	return err
 }
 
-// tell says on stderr what was done, in one line after the warnings.
+// tell reports the done action on stderr, in a single line after the warnings.
 func (s *appArmorSetup) tell(done *apparmor.Result, o *appArmorObject, action apparmor.Action) error {
 	text := ""
 	line := func(format string, args ...any) { text += termtext.Line(fmt.Sprintf(format, args...)) + "\n" }

@@ -69,7 +69,7 @@ func (x *appArmorFixture) run(words ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
-// object is what --json printed.
+// object is the output with --json.
 func (x *appArmorFixture) object(t *testing.T, words ...string) configcmd.AppArmorObject {
 	t.Helper()
 	got := x.run(append(words, "--json")...)

@@ -120,8 +120,8 @@ func (t *attaching) explain(ctx context.Context) error {
 }
 
 // refuseAgents refuses a command to agents: they may neither speak to each
-// other nor work in each other's place. The socket of a run and the walls
-// hold even for one that hides what it is.
+// other nor work in each other's place. The socket of a run and the walls stop
+// even an agent that hides its identity.
 func refuseAgents(p *cmdline.Place, verb string) error {
 	inside, err := policy.Supervised(p.State)
 	if inside || p.Env.Getenv("SWARM_AGENT") != "" {
@@ -171,8 +171,8 @@ func (r AsWriter) Fd() uintptr {
 	return ^uintptr(0)
 }
 
-// attachable says why nobody can attach to an agent; nil where it is not
-// known yet that nobody can.
+// attachable is the reason why attaching to an agent is impossible; nil if that
+// is not known yet.
 func (t *attaching) attachable(v *store.View) error {
 	a := v.Agent(t.id)
 	config, err := session.EngineConfig(v)
@@ -260,7 +260,7 @@ func agentStarted(a *store.Agent) bool {
 	return false
 }
 
-// tellEnd says what became of an agent whose terminal is over.
+// tellEnd reports the result of an agent whose terminal is over.
 func (t *attaching) tellEnd(ctx context.Context, identity store.Identity, attempt int) error {
 	slow := time.AfterFunc(slowEnd, func() {
 		fmt.Fprintf(t.Env.Stderr, "%s has ended; its work is being captured and checked (ctrl-c does not end that)\n", t.id)

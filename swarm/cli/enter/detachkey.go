@@ -10,8 +10,8 @@ import (
 	"agentswarm/swarm/exit"
 )
 
-// defaultDetachKey is what telnet and ssh-like programs leave by, and what
-// hardly any program that runs in a terminal uses.
+// defaultDetachKey is the key by which telnet and ssh-like programs leave.
+// Hardly any program in a terminal uses it.
 const defaultDetachKey = "ctrl-]"
 
 // detachKey is the key that leaves a terminal: a letter or sign with Ctrl.
@@ -44,7 +44,7 @@ func parseDetachKey(text string) (detachKey, error) {
 	return detachKey{name: "ctrl-" + sign, sign: sign[0]}, nil
 }
 
-// cut returns what was typed before the key, and whether it was typed at all.
+// cut returns the input before the key, and whether the key was in it.
 func (k detachKey) cut(typed []byte) (before []byte, found bool) {
 	at := bytes.IndexByte(typed, k.sign&0x1f)
 	for _, m := range longKey().FindAllSubmatchIndex(typed, -1) {

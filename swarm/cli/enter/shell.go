@@ -146,8 +146,8 @@ func (v *Visit) say(format string, args ...any) {
 	fmt.Fprintf(v.Env.Stderr, "%s: %s\n", v.Verb, termtext.Line(fmt.Sprintf(format, args...)))
 }
 
-// enter runs the command: in the workspace of an agent that has one, else in a
-// copy of what it left.
+// enter runs the command: in the workspace of an agent that has a workspace,
+// else in a copy of its files.
 func (v *Visit) enter(ctx context.Context) error {
 	_, running := v.Visited.Status.(*task.Running)
 	lease := v.Visited.Lease()
@@ -156,7 +156,7 @@ func (v *Visit) enter(ctx context.Context) error {
 	case engine.OnlyChecks(lease.Dir):
 		lease = nil // it goes when the check has ended, whatever is in it
 	case !running && v.Visited.Captured != nil:
-		lease = nil // it goes at once, and what would be changed in it
+		lease = nil // it goes at once, with all changes in it
 	}
 	switch {
 	case running && v.Visited.Attempt == 0:
@@ -183,7 +183,7 @@ func (v *Visit) enter(ctx context.Context) error {
 
 // enterWorkspace runs the command in the very workspace. A workspace that is
 // mounted for its agent can be entered only in a sandbox: that of the agent as
-// long as it runs, else a new one. The same holds for other workspaces where
+// long as it runs, else a new sandbox. The same holds for other workspaces if
 // agents are in a sandbox, since the agent wrote the files that the command
 // reads and runs.
 func (v *Visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
@@ -265,8 +265,9 @@ func (v *Visit) Inside(dir, base string, started func(int, uint64) error) (int, 
 	})
 }
 
-// environ is the person's own environment, less what would lead git
-// elsewhere, and where they are. It does not say that they are an agent.
+// environ is the person's own environment without variables that would lead git
+// elsewhere, and with variables for the place. None of them marks the person as
+// an agent.
 func (v *Visit) environ(dir, base string) []string {
 	var env []string
 	for _, kv := range v.Env.Environ {
@@ -293,8 +294,8 @@ func (v *Visit) whereabouts(dir, base string) []string {
 	return ours
 }
 
-// sayWhereItWent tells of a workspace that went while somebody was in it: its
-// agent ended, and what was there was captured.
+// sayWhereItWent reports the end of a workspace during the visit: its agent
+// ended, and its files were captured.
 func (v *Visit) sayWhereItWent(lease *event.Leased) {
 	if fspath.Exists(lease.Dir) {
 		return
@@ -322,7 +323,7 @@ func (v *Visit) sayWhereItWent(lease *event.Leased) {
 	}
 }
 
-// enterCopy runs the command in a copy of what an agent left.
+// enterCopy runs the command in a copy of an agent's files.
 func (v *Visit) enterCopy(ctx context.Context) error {
 	from, err := v.source()
 	if err != nil {
@@ -353,11 +354,11 @@ func (v *Visit) enterCopy(ctx context.Context) error {
 	if err == nil {
 		return cerr
 	}
-	cmdline.PrintError(v.Env, cerr) // the command's own code is what the caller asked for
+	cmdline.PrintError(v.Env, cerr) // the caller asked for the command's own code
 	return err
 }
 
-// sayKept tells what is left of a copy.
+// sayKept reports the result of a copy.
 func (v *Visit) sayKept(r copies.Kept) {
 	if r.Where == "" {
 		v.say("%s", r.Text)

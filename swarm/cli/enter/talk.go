@@ -17,12 +17,12 @@ import (
 	"agentswarm/swarm/exit"
 )
 
-// talking is two terminals that are one: the person's and the agent's.
+// talking connects two terminals: the person's and the agent's.
 type talking struct {
 	*attaching
 	stream *control.Stream
 	screen terminal.Display
-	notice string // what is to be shown once nothing else is begun
+	notice string // shown when no other output is in progress
 	deaf   bool   // the run takes nothing any more; it may have said why
 
 	typed  chan []byte
@@ -111,8 +111,8 @@ func (k *talking) until(signals <-chan os.Signal) (end, error) {
 	}
 }
 
-// write sends a frame. Where the run has hung up, what it said last is still
-// to be read.
+// write sends a frame. After the run has hung up, its last frames are still to
+// be read.
 func (k *talking) write(f control.Frame) error {
 	if k.deaf {
 		return nil
@@ -131,7 +131,8 @@ func (k *talking) signal(s os.Signal) (bool, error) {
 	case syscall.SIGWINCH:
 		return false, k.resize()
 	case syscall.SIGCONT:
-		// Whoever stopped us gave the terminal to somebody else meanwhile.
+		// The shell that stopped this process gave the terminal to another
+		// meanwhile.
 		if _, err := term.MakeRaw(k.in); err != nil {
 			return true, fmt.Errorf("attach: make the terminal raw: %w", err)
 		}
@@ -150,7 +151,7 @@ func (k *talking) resize() error {
 	return k.write(&control.Resize{Rows: uint16(rows), Cols: uint16(cols)})
 }
 
-// send passes on what was typed; true where it was the key that leaves.
+// send passes typed text on; true if it holds the key that leaves.
 func (k *talking) send(text []byte) (bool, error) {
 	text, leave := k.key.cut(text)
 	if k.watch {
@@ -162,7 +163,7 @@ func (k *talking) send(text []byte) (bool, error) {
 	return leave, k.write(&control.Input{Bytes: text})
 }
 
-// frame shows what came; true at the end.
+// frame shows a frame; true at the end.
 func (k *talking) frame(f control.Frame) (bool, error) {
 	switch f := f.(type) {
 	case *control.Output:
@@ -199,14 +200,14 @@ func (k *talking) show() error {
 	return err
 }
 
-// tidy undoes what the agent's program has done to the person's terminal.
+// tidy undoes the effects of the agent's program on the person's terminal.
 func (k *talking) tidy() error {
 	_, err := k.Env.Stdout.Write(append(k.screen.Reset(), "\r\n"...))
 	return err
 }
 
-// readFrames reads what the run sends, until it hangs up: then nobody is in the
-// place of who leaves, and whoever attaches next may type.
+// readFrames reads the run's frames until it hangs up. Then the place of the
+// leaving person is free, and the next to attach may type.
 func (k *talking) readFrames() {
 	defer close(k.frames)
 	for {
@@ -221,9 +222,8 @@ func (k *talking) readFrames() {
 	}
 }
 
-// readKeys reads what is typed, until the terminal or wake ends. A read
-// that has begun cannot be given up, so that it begins only when there is
-// something to read.
+// readKeys reads typed input until the terminal or wake ends. A read cannot be
+// cancelled, so it begins only when there is input.
 func (k *talking) readKeys(wake *os.File) {
 	defer close(k.typed)
 	for {

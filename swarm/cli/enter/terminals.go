@@ -50,7 +50,7 @@ func (c *Controls) Attach(_ context.Context, r *control.Attach) (func(*control.S
 	}, nil
 }
 
-// sitDown makes the caller the one who types, if nobody does.
+// sitDown makes the caller the typist if the place is free.
 func (c *Controls) sitDown(id task.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,20 +76,20 @@ type attached struct {
 	term   *proc.Terminal
 	shown  *os.File // all that the terminal has shown
 	types  bool
-	notice string // what they should know; empty for nothing
+	notice string // a notice for them; empty for nothing
 	sized  bool   // they have said how large their window is
 }
 
 const (
-	// replayed is how much of what was shown before somebody attached they
-	// are shown again, in bytes: enough to fill a large screen with colours.
+	// replayed is how much of the earlier output a newly attached person sees,
+	// in bytes: enough to fill a large screen with colours.
 	replayed = 32 << 10
-	// surveyed is how far back it is looked for what the program has done to
-	// its terminal, such as going over to another screen.
+	// surveyed is how many bytes back it searches for the program's changes of
+	// its terminal, such as another screen.
 	surveyed = 16 << 20
 )
 
-// run passes frames on until the terminal is over or whoever attached is
+// run passes frames on until the terminal is over or the attached person is
 // gone.
 func (a *attached) run() error {
 	w := a.term.Watch()
@@ -125,8 +125,8 @@ func (a *attached) run() error {
 	}
 }
 
-// replay shows what was shown last before the given byte, on a screen that is
-// as the program's was then.
+// replay shows the last output before the given byte, on a screen in the state
+// of the program's screen then.
 func (a *attached) replay(end int64) error {
 	from := max(0, end-replayed)
 	before := &terminal.Display{}
@@ -153,7 +153,7 @@ func (a *attached) hangUp(left <-chan error) error {
 	return err
 }
 
-// listen passes on what is typed, and the size of the window of who types.
+// listen passes on typed input, and the size of the typist's window.
 func (a *attached) listen() error {
 	for {
 		f, err := a.stream.Read()
@@ -183,12 +183,12 @@ func (a *attached) typed(text []byte) error {
 	if errors.Is(err, proc.ErrUnread) {
 		return a.stream.Write(&control.Notice{Text: "the agent does not read what is typed"})
 	}
-	return nil // of one that is over the end is on its way
+	return nil // the end of a closed terminal is on its way
 }
 
-// resize gives the terminal the size of the window of who types. Programs
-// draw anew when their size changes; where it is what it was, it is another
-// for a moment, so that somebody who attached sees all of a full screen.
+// resize gives the terminal the size of the typist's window. Programs draw anew
+// when their size changes. If the size is the same, resize changes it for a
+// moment, so that a newly attached person sees all of a full screen.
 func (a *attached) resize(s proc.Size) error {
 	first := !a.sized
 	a.sized = true

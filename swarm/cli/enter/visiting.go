@@ -67,8 +67,8 @@ func (v *Visit) passEnv() []string {
 	return recorded.Settings.PassEnv
 }
 
-// onFiles hands the person's streams over as they are. One that is no file is
-// copied through a pipe.
+// onFiles hands the person's streams over as they are. A stream that is no file
+// is copied through a pipe.
 func (v *Visit) onFiles(ctx context.Context, r proc.VisitRequest) (code int, err error) {
 	signals, giveBack := cmdline.TakeSignals()
 	defer giveBack()
@@ -95,7 +95,7 @@ func (v *Visit) onFiles(ctx context.Context, r proc.VisitRequest) (code int, err
 	exit, err := proc.Visit(ctx, r)
 	for _, f := range r.Files[1:] {
 		if f != cmdline.Unwrapped(v.Env.Stdout) && f != cmdline.Unwrapped(v.Env.Stderr) {
-			_ = f.Close() // what the command has left running may hold the other end
+			_ = f.Close() // a process that the command left may hold the other end
 		}
 	}
 	for _, near := range shown {
@@ -108,9 +108,9 @@ func (v *Visit) onFiles(ctx context.Context, r proc.VisitRequest) (code int, err
 	return exit.Code, err
 }
 
-// lingering is how long what a command leaves running may go on showing things
-// after the command has ended. What was shown by then is shown, however long a
-// slow terminal takes for it.
+// lingering is how long a process that a command leaves may go on printing
+// after the command's end. Output until then is shown, however long a slow
+// terminal takes for it.
 const lingering = 200 * time.Millisecond
 
 // onScreen puts the command on a terminal of its own, which the person's shows:
@@ -150,8 +150,7 @@ func (v *Visit) onScreen(ctx context.Context, r proc.VisitRequest, in, out *os.F
 	return exit.Code, errors.Join(err, wake.Close(), screen.Close())
 }
 
-// screenPass is what signals to this process become while a command has the
-// screen.
+// screenPass translates signals to this process while a command has the screen.
 type screenPass struct {
 	signals <-chan os.Signal
 	to      chan<- os.Signal
@@ -168,7 +167,8 @@ func passScreen(p screenPass) {
 			case syscall.SIGWINCH:
 				_ = p.screen.Resize(sizeOf(p.out))
 			case syscall.SIGCONT:
-				// Whoever stopped us gave the terminal to somebody else.
+				// The shell that stopped this process gave the terminal to
+				// another meanwhile.
 				_, _ = term.MakeRaw(int(p.in.Fd()))
 				_ = p.screen.Resize(sizeOf(p.out))
 			default:
@@ -184,7 +184,7 @@ func passScreen(p screenPass) {
 	}
 }
 
-// typeInto passes on what is typed until something is to be read from wake.
+// typeInto passes on typed input until wake is readable.
 func typeInto(screen *proc.Screen, in, wake *os.File) {
 	buf := make([]byte, 4096)
 	for {
@@ -203,7 +203,8 @@ func typeInto(screen *proc.Screen, in, wake *os.File) {
 	}
 }
 
-// sizeOf is how large a terminal is; one that does not say is as most are.
+// sizeOf is the size of a terminal; 24 rows of 80 columns, as most have, if it
+// does not tell.
 func sizeOf(out *os.File) proc.Size {
 	cols, rows, err := term.GetSize(int(out.Fd()))
 	if err != nil || cols < 1 || rows < 1 {
@@ -213,8 +214,8 @@ func sizeOf(out *os.File) proc.Size {
 }
 
 // enterAgain runs the command in a workspace that has to be mounted, and in
-// which nothing runs any more. The run is this process's meanwhile: nobody may
-// mount it a second time.
+// which no process runs any more. This process owns the run meanwhile, so that
+// no other mounts it a second time.
 func (v *Visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, err error) {
 	if _, running := v.Visited.Status.(*task.Running); running {
 		return 0, exit.Usagef("%s: %s is between two steps; try again in a moment", v.Verb, v.Visited.ID)
@@ -239,7 +240,7 @@ func (v *Visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 		return 0, err
 	}
 	door := v.Run.Door(v.Visited.ID, lease.Attempt)
-	if err := os.Remove(door); err != nil && !errors.Is(err, fs.ErrNotExist) { // one that leads nowhere
+	if err := os.Remove(door); err != nil && !errors.Is(err, fs.ErrNotExist) { // a link to nowhere
 		return 0, err
 	}
 	host, err := b.Deps.Launcher.Start(ctx, proc.Spec{

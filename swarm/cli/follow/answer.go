@@ -183,8 +183,8 @@ func answerSpan(c *cli.Context) (span task.Span, err error) {
 	return span, nil
 }
 
-// giveAll gives one answer to several questions, and tells what became of each
-// up to the first that could not be answered.
+// giveAll gives the same answer to several questions. It reports each result up
+// to the first question that could not be answered.
 func giveAll(p *cmdline.Place, c *cli.Context, all []waiting.Question, answer *control.Answer) (err error) {
 	given := answeredObject{Schema: "swarm.answered/1", Answers: []answerObject{}}
 	for i, q := range all {
@@ -193,7 +193,7 @@ func giveAll(p *cmdline.Place, c *cli.Context, all []waiting.Question, answer *c
 		reply := &event.Replied{Allow: answer.Allow, For: answer.For, All: answer.All}
 		before := func(other waiting.Question) bool { return q.AnsweredBy(other, reply) }
 		if exit.CodeOf(err) == exit.Usage && slices.ContainsFunc(all[:i], before) {
-			err = nil // it was answered with that one
+			err = nil // an earlier answer of this loop answered it, too
 		}
 		if err != nil {
 			break
@@ -303,7 +303,7 @@ func askAnswer(p *cmdline.Place, q waiting.Question) (*control.Answer, error) {
 	return answerText(q, line)
 }
 
-// findQuestions finds open questions by what the user calls them.
+// findQuestions finds open questions by their ids.
 func findQuestions(p *cmdline.Place, ids []string) ([]waiting.Question, error) {
 	all, err := inboxWatcher(p).Find(ids)
 	for i := range all {

@@ -17,8 +17,8 @@ import (
 // foundWidth bounds the reason that stands behind it.
 const foundWidth = 160
 
-// questionText is what is asked in a line: the action of an agent, or the words
-// of a script and the answers it takes.
+// questionText is a question in a line: the action of an agent, or the text of
+// a script's question and its possible answers.
 func questionText(q *store.Question) string {
 	if in, ok := inbox.InquiryOf(&q.Questioned); ok {
 		return inquiryText(in)
@@ -31,8 +31,9 @@ func questionText(q *store.Question) string {
 	return tier + cmdline.WantsText(action) + reason
 }
 
-// foundText is what the action of a question was found to be, before it, and
-// why, behind it: a line may be cut, and the action is what is answered.
+// foundText is the tier of a question's action, to stand before it, and the
+// reason, to stand behind it. A line may be cut, and the answer is about the
+// action.
 func foundText(r *event.Risk) (tier, reason string) {
 	if r == nil {
 		return "", ""
@@ -51,7 +52,7 @@ func plainAction(action json.RawMessage) json.RawMessage {
 	if err != nil {
 		return action
 	}
-	a := all[0] // the plain form names one
+	a := all[0] // the plain form names a single action
 	text := cmdline.AsTyped(&a)
 	if a.Cwd != "" {
 		text += " (in " + a.Cwd + ")"
@@ -60,7 +61,7 @@ func plainAction(action json.RawMessage) json.RawMessage {
 	return plain
 }
 
-// inquiryText is what a script asks in a line, and the answers it takes.
+// inquiryText is a script's question in a line, and its possible answers.
 func inquiryText(in inbox.Inquiry) string {
 	text := in.Question
 	if len(in.Choices) > 0 {

@@ -68,7 +68,7 @@ func TestPlainAction(t *testing.T) {
 	}
 }
 
-// FuzzWantsText holds what an agent wants to one printable line.
+// FuzzWantsText checks that an agent's action becomes a single printable line.
 func FuzzWantsText(f *testing.F) {
 	for _, s := range []string{`"x"`, `{"a":[1,"\u001b"]}`, "\"\xff\"", "null", `"` + strings.Repeat("文", 900) + `"`} {
 		f.Add([]byte(s))
@@ -141,7 +141,8 @@ func FuzzTypedAnswer(f *testing.F) {
 	})
 }
 
-// TestDesk: what is open is what was journaled, whoever reads it meanwhile.
+// TestDesk checks that the open questions are the journaled ones, with readers
+// at the same time.
 func TestDesk(t *testing.T) {
 	t.Parallel()
 	d := NewOpenQuestions(memory{}, "k3x9q2", nil)
@@ -282,8 +283,8 @@ func TestRenderNotes(t *testing.T) {
 	}
 }
 
-// TestDestructiveOneByOne holds that a yes to a DESTRUCTIVE action reaches one
-// agent, unless it is for all, and that a no reaches all.
+// TestDestructiveOneByOne checks that a yes to a DESTRUCTIVE action reaches a
+// single agent, unless it is for all, and that a no reaches all.
 func TestDestructiveOneByOne(t *testing.T) {
 	t.Parallel()
 	grave := func(id string, agent task.ID) waiting.Question {

@@ -129,8 +129,7 @@ func dropKeys(p *cmdline.Place, picture *Progress) {
 	_, _ = io.WriteString(p.Env.Stderr, "\r\x1b[K")
 }
 
-// turnTo notes which question is shown. What was typed before was not meant
-// for it.
+// turnTo records the shown question. Earlier input was not meant for it.
 func (k *keyboard) turnTo(id string) {
 	if k.current == id {
 		return
@@ -169,12 +168,12 @@ func (k *keyboard) take(ctx context.Context, line string, open []waiting.Questio
 	k.picture.Say(outcomeText(q, answer))
 }
 
-// typedAnswer is what a line means that was typed at the open questions, and
-// which of them it answers. An answer with an id named its question. Nothing
-// typed is no answer.
+// typedAnswer reads a typed line as an answer, and finds the open question that
+// it answers. An answer with an id names its question. An empty line is no
+// answer.
 //
-// Only yes and no may name a question: a text that begins like one of them
-// and is neither is refused, so that no "no, because" is ever taken for a yes.
+// Only yes and no may name a question. A text that only begins like them is
+// refused, so that no "no, because" is ever taken for a yes.
 func typedAnswer(line string, open []waiting.Question) (waiting.Question, *control.Answer, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 || len(open) == 0 {
@@ -231,10 +230,10 @@ func noteOf(open []waiting.Question, here bool) (note, hint string) {
 	return note, hint
 }
 
-// longestLine bounds what a terminal gives at once: in lines it keeps 4 KiB.
+// longestLine bounds a single read of a terminal, which keeps 4 KiB in lines.
 const longestLine = 8 << 10
 
-// readLine reads a line if one was typed; none is empty. io.EOF is a terminal
+// readLine reads a typed line; without a line it is empty. io.EOF is a terminal
 // that is gone. It does not wait.
 func readLine(fd int) (string, error) {
 	ready, err := pressed(fd)

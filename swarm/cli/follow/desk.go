@@ -17,15 +17,15 @@ import (
 type OpenQuestions struct {
 	engine.Journal
 	run  string
-	Wake chan struct{} // one place: a question was opened
+	Wake chan struct{} // room for a single signal: a question was opened
 	Over chan struct{} // closed when there is nothing more to ask
-	// QuotaWake has one place: something happened to a quota window.
+	// QuotaWake has room for a single signal: a quota window changed.
 	QuotaWake chan struct{}
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	open   []waiting.Question
 	labels map[task.ID]string
-	// windows are the records about quota windows that nobody was told of.
+	// windows are the records about quota windows that were not reported yet.
 	windows []event.Event
 }
 
@@ -100,8 +100,8 @@ func (d *OpenQuestions) Waiting() []waiting.Question {
 // Close ends the questions.
 func (d *OpenQuestions) Close() { close(d.Over) }
 
-// noteQuota hands what happened to a quota window to whoever runs the command of
-// --notify. The caller holds mu.
+// noteQuota records a change of a quota window for the command of --notify. The
+// caller holds mu.
 func (d *OpenQuestions) noteQuota(e event.Event) {
 	switch e := e.(type) {
 	case *event.QuotaClosed:

@@ -95,8 +95,8 @@ func questionLine(q waiting.Question) string {
 	return termtext.Line(strings.TrimSuffix(fmt.Sprintf("%s %s %s", q.ID, q.From(), q.Label), " ")+" wants: ") + questionText(q.Question)
 }
 
-// inboxWatcher looks at the open questions of the repository. One run that cannot
-// be read is told of once.
+// inboxWatcher watches the open questions of the repository. It reports a run
+// that cannot be read once.
 func inboxWatcher(p *cmdline.Place) *waiting.Watcher {
 	return &waiting.Watcher{State: p.State, Damaged: func(run string, err error) {
 		fmt.Fprintf(p.Env.Stderr, "%s: run %s: %s\n", cmdline.Program, run, termtext.Line(firstLine(err)))
@@ -157,7 +157,7 @@ func printNew(p *cmdline.Place, shown, now []waiting.Question) error {
 	return nil
 }
 
-// inboxLines is the inbox in what a terminal can hold; see [render] for why it
+// inboxLines is the inbox in lines that fit a terminal; see [render] for why it
 // leaves a line and a column free.
 func inboxLines(all []waiting.Question, term terminal.Output) []string {
 	width, height := term.Size()
@@ -175,7 +175,7 @@ func inboxLines(all []waiting.Question, term terminal.Output) []string {
 // mostAsked bounds the questions that a status tells; inbox lists all.
 const mostAsked = 10
 
-// printAsked tells which agents need somebody, and for what.
+// printAsked lists the agents that need a person, and their questions.
 func printAsked(p *cmdline.Place, w io.Writer, v *store.View) {
 	all := waiting.Of(v)
 	for i, q := range all {

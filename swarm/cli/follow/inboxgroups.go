@@ -13,7 +13,7 @@ import (
 	"agentswarm/swarm/inbox/waiting"
 )
 
-// groupFrom is who asks: one, or how many, and which.
+// groupFrom names the asking agent, or the number and the ids of several.
 func groupFrom(g waiting.Group) string {
 	if len(g) == 1 {
 		return g[0].From()
@@ -21,7 +21,8 @@ func groupFrom(g waiting.Group) string {
 	return fmt.Sprintf("%s: %s/%s", termtext.Count(len(g), "question", "questions"), g[0].Run, waiting.Ranges(g.Agents()))
 }
 
-// groupHint says how several are answered; empty for one.
+// groupHint explains how to answer several questions; empty for a single
+// question.
 func groupHint(g waiting.Group) string {
 	if len(g) == 1 {
 		return ""
@@ -40,7 +41,7 @@ func groupHint(g waiting.Group) string {
 	return fmt.Sprintf("these ask the same; answer one by its id, or all: %s approve %s", cmdline.Program, named)
 }
 
-// printHints tells what a person may want to know beside the questions.
+// printHints prints hints beside the questions.
 func printHints(w io.Writer, all []waiting.Question) {
 	for _, g := range waiting.Groups(all) {
 		if hint := groupHint(g); hint != "" {

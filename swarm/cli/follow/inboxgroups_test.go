@@ -8,8 +8,8 @@ import (
 	"agentswarm/swarm/inbox/waiting"
 )
 
-// TestGroupAlike holds which questions are one line of the inbox: those of a run
-// that ask for the same and were found to be the same.
+// TestGroupAlike checks which questions share a line of the inbox: those of a
+// run with the same action and the same ruling.
 func TestGroupAlike(t *testing.T) {
 	t.Parallel()
 	risky := func(q waiting.Question, tier string) waiting.Question {

@@ -83,7 +83,8 @@ type listedObject struct {
 	Landed    int       `json:"landed"`
 	Waiting   int       `json:"waiting"`
 
-	// Recovery is set where the owner of the run died and nobody recovered it.
+	// Recovery is set if the owner of the run died and the run was not
+	// recovered.
 	Recovery *view.RecoveryObject `json:"recovery,omitempty"`
 
 	view *store.View // that Duration is read from; nil where it is not known
@@ -145,7 +146,7 @@ func sayNone(env cmdline.Env, text string) error {
 	return err
 }
 
-// listed sums a run up. One that cannot be read is listed as damaged and
+// listed sums a run up. A run that cannot be read is listed as damaged and
 // never hides the others.
 func listed(ctx context.Context, p *cmdline.Place, e store.Entry) listedObject {
 	if e.Damage != nil {
@@ -189,8 +190,8 @@ func printRuns(env cmdline.Env, runs []listedObject) error {
 	return runTable(term, runs).Print(env.Stdout, width)
 }
 
-// runTable is the list for a person. How many agents need somebody has a
-// column where one does.
+// runTable is the list for a person. The number of agents that need a person
+// has a column if it is above zero for any run.
 func runTable(term terminal.Output, runs []listedObject) *terminal.Table {
 	t := &terminal.Table{Term: term, Columns: []terminal.Column{
 		{Title: "RUN"}, {Title: "STATUS", Flex: true, Style: terminal.StateStyle}, {Title: "AGENTS", Right: true},

@@ -19,12 +19,12 @@ import (
 	"agentswarm/swarm/store"
 )
 
-// watchGap is how often a watched list looks at its runs. What is looked at
-// is the size of each journal, as [store.Run.Follow] does.
+// watchGap is how often a watched list checks its runs. It reads the size of
+// each journal, as [store.Run.Follow] does.
 const watchGap = 250 * time.Millisecond
 
-// longestGap bounds how late a change is shown where a look took long, such
-// as one that put a run in order.
+// longestGap bounds the delay of a change after a slow look, such as a look
+// that put a run in order.
 const longestGap = 2 * time.Second
 
 // watchList shows the list of runs and each change of it until ctx ends,
@@ -73,7 +73,7 @@ type listWatcher struct {
 	picture *Progress // nil where nothing is drawn over
 }
 
-// glance is what was seen of a run, and the journal it was seen in.
+// glance is a look at a run, and the state of its journal then.
 type glance struct {
 	listed listedObject
 	size   int64
@@ -103,7 +103,7 @@ func (w *listWatcher) look(ctx context.Context) ([]listedObject, error) {
 	return list, nil
 }
 
-// glance looks at one run; nil if it was removed meanwhile.
+// glance looks at a run; nil if it was removed meanwhile.
 func (w *listWatcher) glance(ctx context.Context, e store.Entry) (*glance, error) {
 	var size int64
 	var changed time.Time
@@ -181,7 +181,7 @@ func (o listedObject) line() string {
 	return line
 }
 
-// draw draws the list over the one before.
+// draw draws the list over the earlier list.
 func (w *listWatcher) draw(now []listedObject, _ bool) error {
 	return w.picture.picturing(listLines(w.picture.term, now))
 }
@@ -231,8 +231,8 @@ func mostWanted(runs []listedObject, n int) []listedObject {
 	return kept
 }
 
-// picturing draws lines, which must fit the terminal, over what was drawn
-// before. Nothing is written where they are the same.
+// picturing draws lines, which must fit the terminal, over the earlier lines.
+// It writes nothing if they are the same.
 func (p *Progress) picturing(lines []string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,7 +245,7 @@ func (p *Progress) picturing(lines []string) error {
 	return err
 }
 
-// sayer prints what is written to it, a message at a time, above a picture.
+// sayer prints its input, a message at a time, above a picture.
 type sayer struct{ picture *Progress }
 
 func (s *sayer) Write(text []byte) (int, error) {

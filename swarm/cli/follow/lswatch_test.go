@@ -29,7 +29,7 @@ func manyRuns(n int, live ...int) []listedObject {
 	return runs
 }
 
-// shownRuns are the ids that a list shows, and what it says at its end.
+// shownRuns are the ids in a list, and its last line.
 func shownRuns(lines []string) (ids []string, last string) {
 	for _, l := range lines {
 		if word, _, _ := strings.Cut(l, " "); strings.HasPrefix(word, "run") {
@@ -142,7 +142,7 @@ run001 removed
 	if got := strings.Count(objects.String(), `{"schema":"swarm.list/1","runs":[`); got != 5 {
 		t.Errorf("%d objects, want one for each of the 5 states:\n%s", got, objects.String())
 	}
-	// What is said meanwhile stands above the list and stays.
+	// Messages meanwhile stand above the list and stay.
 	fmt.Fprintf(&sayer{drawn.picture}, "swarm: one\nswarm: two\n")
 	if want := append([]string{"swarm: one", "swarm: two"}, listLines(sized(80, 24), frames[5])...); !slices.Equal(pen.rows, want) {
 		t.Errorf("after two messages:\n%s", strings.Join(pen.rows, "\n"))

@@ -12,7 +12,7 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 )
 
-// Change is one agent's step into another state.
+// Change is a change of an agent's state.
 type Change struct {
 	ID, Label, State string
 	For              time.Duration // 0: not worth telling
@@ -36,8 +36,8 @@ func (c Change) line() string {
 	return termtext.Line(line)
 }
 
-// noteLines are the note and its hint: the note in at most a third of what
-// there is room for, the hint where there is room left.
+// noteLines are the note and its hint: the note in at most a third of the room,
+// the hint in the room that is left.
 func noteLines(f Frame, width, room int) []string {
 	if f.Note == "" || room < 1 {
 		return nil
@@ -71,10 +71,10 @@ type Progress struct {
 	term terminal.Output
 	w    io.Writer
 
-	mu     sync.Mutex // guards what follows, and keeps writes whole
+	mu     sync.Mutex // guards the fields below, and keeps writes whole
 	drawn  []string   // the lines that are on the screen
 	shown  time.Duration
-	latest *Frame // newer than what is drawn
+	latest *Frame // newer than the drawn frame
 	closed bool
 	quiet  bool // changes of agents are neither drawn nor printed
 }
@@ -84,8 +84,8 @@ func newProgress(w io.Writer, term terminal.Output) *Progress {
 	return &Progress{w: w, term: term}
 }
 
-// Show draws a frame, unless the last one is only just drawn: then the frame
-// is kept for [Progress.Close] or replaced by the next.
+// Show draws a frame, unless the last frame has only just been drawn. Then it
+// keeps the frame for [Progress.Close] or the next frame.
 func (p *Progress) Show(f Frame) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,8 +102,8 @@ func (p *Progress) Show(f Frame) {
 // Draws reports whether frames are drawn at all.
 func (p *Progress) Draws() bool { return p.term.Motion }
 
-// Due reports whether a frame of this moment would be drawn at once, so that
-// nobody need make one that is not.
+// Due reports whether a frame of this moment would be drawn at once, so that no
+// frame is made in vain.
 func (p *Progress) Due(elapsed time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,11 +152,11 @@ func (p *Progress) Close() {
 	p.closed = true
 }
 
-// draw replaces what is on the screen by f in one write, so that no reader of
-// the terminal ever sees half a picture.
+// draw replaces the screen's picture by f in a single write, so that no reader
+// of the terminal ever sees half a picture.
 //
-// Where somebody may be typing, the line below the picture is theirs, as long
-// as the picture stays as high as it was.
+// If a person may be typing, the line below the picture is theirs, as long as
+// the picture keeps its height.
 func (p *Progress) draw(f Frame) {
 	const saveCursor, restoreCursor = "\x1b7", "\x1b8"
 	width, height := p.term.Size()
@@ -183,7 +183,7 @@ func (p *Progress) Typed(line string) {
 	_, _ = fmt.Fprintf(p.w, "\r\x1b[%dA\x1b[J", rows)
 }
 
-// TellWidth bounds what a terminal is asked to tell.
+// TellWidth bounds the text of a notification.
 const TellWidth = 200
 
 // Tell has the terminal tell somebody who looks elsewhere, if it can (OSC 9).
@@ -202,7 +202,7 @@ func (p *Progress) Tell(text string, bell bool) {
 	_, _ = io.WriteString(p.w, text)
 }
 
-// picture is the lines to draw, each over what was there before, and nothing
+// picture is the lines to draw, each over the earlier text, and a clear area
 // below them.
 func (p *Progress) picture() string {
 	const clearBelow = "\x1b[J"
@@ -233,5 +233,5 @@ func (p *Progress) rows(width, height int) int {
 	for _, line := range p.drawn {
 		rows += max(1, (terminal.Columns(line)+width-1)/max(width, 1))
 	}
-	return min(rows, max(height-1, 0)) // what scrolled away cannot be reached
+	return min(rows, max(height-1, 0)) // rows above the screen cannot be reached
 }

@@ -79,8 +79,8 @@ func TestRenderFits(t *testing.T) {
 	}
 }
 
-// TestRenderUsesTheRoom holds that every live agent has a row where there is room
-// for it, that what failed comes first, and that what has none is counted.
+// TestRenderUsesTheRoom checks that every live agent has a row if there is room
+// for it. Failed agents come first, and agents without a row are counted.
 func TestRenderUsesTheRoom(t *testing.T) {
 	t.Parallel()
 	f := Frame{}
@@ -174,7 +174,7 @@ func TestChangeLine(t *testing.T) {
 	}
 }
 
-// screen is a terminal that understands what Progress writes to it.
+// screen is a terminal that understands the sequences of Progress.
 type screen struct {
 	rows []string
 	at   int
@@ -206,7 +206,7 @@ func (s *screen) Write(p []byte) (int, error) {
 			case clears:
 				s.rows[s.at] = row
 			default:
-				s.rows[s.at] += row // what was there shines through
+				s.rows[s.at] += row // the earlier text shines through
 			}
 			s.at, text = s.at+1, rest
 		}

@@ -94,8 +94,8 @@ func sendAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // send sends a text to the selected agents. An agent that refuses it does not
-// keep it from the others: the refusal is printed and is the error of the
-// command, unless a selector picked the agent and another one took the text.
+// keep it from the others. The refusal is printed and is the error of the
+// command, unless a selector picked the agent and another agent took the text.
 func send(p *cmdline.Place, c *cli.Context, s *selection.Selection, text string) error {
 	client, err := session.Reach(c.Context, p, s.Run)
 	if err != nil {

@@ -126,7 +126,7 @@ func printStatus(p *cmdline.Place, s *selection.Selection) error {
 	printAsked(p, w, v)
 	for _, l := range v.Landings {
 		if l.Verb == session.VerbUndo {
-			continue // what it took back says so
+			continue // the line of its undo reports it
 		}
 		fmt.Fprintln(w, landingText(l))
 	}
@@ -142,7 +142,7 @@ func partCount(some, all int) string {
 	return termtext.Number(some) + " of " + termtext.Count(all, "agent", "agents")
 }
 
-// landingText is one merge or apply in a line.
+// landingText is a merge or an apply in a line.
 func landingText(l *store.Landing) string {
 	what := fmt.Sprintf("%s %d: %s", l.Verb, l.ID, termtext.Count(len(l.Agents), "patch", "patches"))
 	if l.Verb == session.VerbMerge {

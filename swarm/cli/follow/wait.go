@@ -78,8 +78,8 @@ func waitAction(c *cli.Context, env cmdline.Env) error {
 	return err
 }
 
-// printWaited prints what was waited for: a run as the command that ran it
-// does, agents in a line each.
+// printWaited prints the result of a wait: a run as its own command prints it,
+// agents in a line each.
 func printWaited(p *cmdline.Place, s *selection.Selection, v *store.View, asJSON bool) (exit.Code, error) {
 	named := s.Named
 	if len(named) == 0 {
@@ -99,7 +99,7 @@ func printWaited(p *cmdline.Place, s *selection.Selection, v *store.View, asJSON
 	return code, printWords(p, v, named)
 }
 
-// printWords prints in a line each what became of agents.
+// printWords prints the result of each agent in a line.
 func printWords(p *cmdline.Place, v *store.View, named []*store.Agent) error {
 	for _, a := range named {
 		word, cause := task.Word(v.Agent(a.ID).Status), ""

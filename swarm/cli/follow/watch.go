@@ -64,7 +64,7 @@ func ShowAt(ctx context.Context, p *cmdline.Place, run *store.Run, at *PromptCon
 	defer stop()
 	for r, err := range run.Follow(ctx, 0) {
 		if err != nil {
-			// Whoever broke the journal may not end the questions with it.
+			// A broken journal must not end the questions.
 			at.linger(ctx)
 			return
 		}
@@ -83,7 +83,7 @@ type Watcher struct {
 	typing   bool           // questions are answered here
 	reviews  bool           // finished work gets a reviewer
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	View *store.View
 	told map[string]bool // questions that the terminal was told of
 	// activity reads the work of agents; nil where nothing is drawn. doing is its
@@ -98,7 +98,7 @@ type Watcher struct {
 	unseen time.Time
 }
 
-// over tells whether a record is the last one of this owner.
+// over reports whether a record is the last of this owner.
 func (w *Watcher) over(r event.Record) bool {
 	_, closed := r.Event.(*event.Closed)
 	if !closed || !r.Time.After(w.Began) || !w.at.closed() {
@@ -120,7 +120,7 @@ func (w *Watcher) open() []waiting.Question {
 	return waiting.Of(w.View)
 }
 
-// see takes one record. Changes of an earlier owner's time are not told
+// see takes a record. It does not report changes of an earlier owner's time
 // again.
 func (w *Watcher) see(r event.Record) {
 	w.mu.Lock()
@@ -185,8 +185,8 @@ func (w *Watcher) see(r event.Record) {
 	w.draw(r.Time)
 }
 
-// draw shows what is the case, unless it was shown only just now, or cannot be.
-// The caller holds mu.
+// draw shows the present state, unless a frame was shown only just now, or
+// cannot be. The caller holds mu.
 func (w *Watcher) draw(now time.Time) {
 	if w.progress.Due(now.Sub(w.Began)) {
 		w.progress.Show(w.frame(now))
@@ -204,7 +204,7 @@ func (w *Watcher) close() {
 	w.progress.Close()
 }
 
-// replied tells what became of a question. The caller holds mu.
+// replied reports the answer to a question. The caller holds mu.
 func (w *Watcher) replied(e *event.Replied) {
 	for _, q := range w.View.Questions {
 		if q.ID != e.ID || q.Reply != e || e.By == task.ByEnd {

@@ -12,8 +12,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// hundred is a run with a hundred agents in all of their states, and what its
-// agents do, by a clock that stands. A second is the number of the record.
+// hundred is a run with a hundred agents in all of their states, with their
+// activities, by a clock that stands still. A second is the number of the
+// record.
 func hundred() (w *Watcher, now time.Time) {
 	began := time.Unix(1_700_000_000, 0).UTC()
 	at := func(s float64) time.Time { return began.Add(time.Duration(s * float64(time.Second))) }
@@ -112,8 +113,8 @@ func TestFrameOfAScript(t *testing.T) {
 	}
 }
 
-// TestSpentIsLive holds that what agents have reported in their current attempts
-// counts, with a budget and without.
+// TestSpentIsLive checks that the usage that agents report in their current
+// attempts counts, with a budget and without.
 func TestSpentIsLive(t *testing.T) {
 	t.Parallel()
 	w, now := hundred()

@@ -35,7 +35,7 @@ type watchView struct {
 	*CommandRunner
 	run *store.Run
 
-	mu       sync.Mutex // guards what follows; held while the run is read
+	mu       sync.Mutex // guards the fields below; held while the run is read
 	tail     *store.Tail
 	activity *activity.Reader
 	known    map[task.ID]activity.Now

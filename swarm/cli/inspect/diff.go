@@ -137,7 +137,7 @@ func countPatches(agents []*store.Agent) int {
 	return n
 }
 
-// differ prints patches in one of four forms.
+// differ prints patches in a form of four.
 type differ struct {
 	*cmdline.Place
 	term        terminal.Output

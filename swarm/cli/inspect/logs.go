@@ -136,11 +136,11 @@ type logger struct {
 	kinds     kinds.List
 	streams   []*stream
 	of        map[task.ID]*stream
-	buf       []byte // what is read at once
+	buf       []byte // the buffer of a read
 }
 
-// parser reads what an agent of a kind writes; one that is no longer known is
-// read as if it spoke our own protocol.
+// parser reads the output of an agent of a kind. The output of an unknown kind
+// is read by swarm's own protocol.
 func (l *logger) parser(spec *agent.Spec) agent.Parser {
 	if kind, ok := l.kinds.Find(spec.Kind); ok {
 		return kind.Adapter.Parser(spec)
@@ -163,7 +163,7 @@ func (l *logger) add(agents []*store.Agent) {
 	}
 }
 
-// stream is one agent's output, as far as it was read.
+// stream is the output of an agent, as far as it was read.
 type stream struct {
 	id      task.ID
 	spec    *agent.Spec
@@ -208,7 +208,7 @@ func (l *logger) follow(ctx context.Context) error {
 			if err := s.turn(l, a.Attempt); err != nil {
 				return err
 			}
-			// Nobody writes to its files any more, and they are read below.
+			// No process writes to its files any more, and they are read below.
 			s.settled = a.Result() != nil
 			over = over && (a.Result() != nil || ended)
 		}
@@ -261,7 +261,7 @@ func (l *logger) drain() error {
 	return l.release()
 }
 
-// read prints what is new in each stream.
+// read prints the new output of each stream.
 func (l *logger) read() error {
 	for _, s := range l.streams {
 		if s.attempt == 0 || s.done {
@@ -287,8 +287,8 @@ func (s *stream) read(l *logger) error {
 	}
 }
 
-// file is what the agent wrote in a round: one that was asked again for an
-// answer has several.
+// file is the output of the agent in a round. An agent that was asked again for
+// an answer has several.
 func (s *stream) file(l *logger, round int) string {
 	name := "stdout"
 	if round > 0 {
@@ -375,7 +375,7 @@ func (s *stream) lines(l *logger, p []byte) error {
 	return nil
 }
 
-// line prints one line of text.
+// line prints a line of text.
 func (s *stream) line(l *logger, text string) error {
 	switch {
 	case l.json:
@@ -390,7 +390,7 @@ func (s *stream) line(l *logger, text string) error {
 	return l.emit(s, text+"\n")
 }
 
-// end prints what is left of a line.
+// end prints the rest of a line.
 func (s *stream) end(l *logger) error {
 	if s.ended {
 		return nil

@@ -18,7 +18,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// What an agent of another program wrote is read in the words of that program.
+// The output of an agent of another program is read in the format of that
+// program.
 func TestLogsReadEachKind(t *testing.T) {
 	t.Parallel()
 	l := &logger{kinds: cmdline.Kinds(cmdline.Env{})}
@@ -77,8 +78,8 @@ func TestPrintedRepeats(t *testing.T) {
 	}
 }
 
-// TestLogsTurn: what an attempt wrote after it was last looked at is printed
-// before the next one begins.
+// TestLogsTurn checks that the late output of an attempt is printed before the
+// next attempt begins.
 func TestLogsTurn(t *testing.T) {
 	t.Parallel()
 	run, owner, err := (&store.State{Dir: filepath.Join(t.TempDir(), "state")}).Create(store.Identity{})

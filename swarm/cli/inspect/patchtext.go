@@ -13,8 +13,8 @@ import (
 )
 
 // writeAll writes the patch of an agent, and then those of its submodules, each
-// after a line that names it. If an address names a submodule, it writes the patch of
-// that one alone, with paths as they are in the submodule.
+// after a line that names it. If an address names a submodule, it writes the
+// patch of only that, with paths as they are in the submodule.
 func writeAll(ctx context.Context, p *cmdline.Place, w io.Writer, a *store.Agent) error {
 	if a.Module != nil {
 		return session.Patches(p).WriteModule(ctx, w, *a.Module, "")
@@ -33,8 +33,8 @@ func writeAll(ctx context.Context, p *cmdline.Place, w io.Writer, a *store.Agent
 	return nil
 }
 
-// safeLines makes text safe for a terminal, line by line: what an agent wrote
-// could drive it.
+// safeLines makes text safe for a terminal, line by line: an agent's text could
+// drive it.
 type safeLines struct {
 	w      io.Writer
 	colour func(line string) string // of a safe line; nil: none

@@ -276,7 +276,8 @@ func openPullRequests(p *cmdline.Place, c *cli.Context, s *selection.Selection, 
 	}))
 }
 
-// askToPush asks the person at the terminal. Without one, --yes is needed.
+// askToPush asks the person at the terminal. Without a terminal, --yes is
+// needed.
 func askToPush(p *cmdline.Place, c *cli.Context, plan *pullrequest.Plan, forge *pullrequest.Forge) error {
 	ready := plan.Ready()
 	what := fmt.Sprintf("VISIBLE: push up to %s to %s (%s) and open pull requests into %s with %s",

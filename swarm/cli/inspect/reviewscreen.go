@@ -35,7 +35,7 @@ type reviewDesk struct {
 	*follow.CommandRunner
 	s *selection.Selection
 
-	mu    sync.Mutex // guards what follows; held while a choice is recorded
+	mu    sync.Mutex // guards the fields below; held while a choice is recorded
 	r     *collect.Review
 	edits map[editName]*review.Edit
 	shown map[editName]*reviewing.Edit
@@ -262,7 +262,8 @@ func (d *reviewDesk) plain(ctx context.Context, book *reviewing.Book) error {
 	return err
 }
 
-// ask asks for the verdict on a class until there is one, or none is wanted.
+// ask asks for the verdict on a class until there is a verdict, or the person
+// skips it.
 func (d *reviewDesk) ask(ctx context.Context, in *bufio.Reader, c *reviewing.Class) (over bool, err error) {
 	out := d.Place.Env.Stdout
 	for {
@@ -299,8 +300,8 @@ func (d *reviewDesk) ask(ctx context.Context, in *bufio.Reader, c *reviewing.Cla
 	}
 }
 
-// decideOpen decides a class and, where a verdict on the class covers no edit,
-// its edits one by one. It returns their number.
+// decideOpen decides a class and, if a verdict on the class covers no edit,
+// each of its edits. It returns their number.
 func (d *reviewDesk) decideOpen(ctx context.Context, choice reviewing.Choice) (int, error) {
 	covers := slices.ContainsFunc(choice.Class.Edits, func(e *reviewing.Edit) bool { return e.Verdict == "" && !e.Withheld })
 	if covers {

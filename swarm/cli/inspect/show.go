@@ -68,11 +68,11 @@ type showObject struct {
 	Workspace string      `json:"workspace,omitempty"`
 	Check     string      `json:"verify_output_file,omitempty"`
 	More      int         `json:"ignored_more,omitempty"`
-	// spent is what its usage cost, for people: tokens without a price are not
-	// shown as free.
+	// spent is the cost of its usage, for people: tokens without a price are
+	// not shown as free.
 	spent usageRow
-	// awaits is set for a patch that a reviewer was to look at, and none has said
-	// what it found.
+	// awaits is set for a patch that a reviewer was to look at, and that has no
+	// finding.
 	awaits bool
 	// conflict and ways tell of a conflict and the commands that resolve it; empty
 	// for none.
@@ -216,7 +216,7 @@ func printAgent(w io.Writer, term terminal.Output, o showObject) error {
 	return err
 }
 
-// portrait is what is shown of an agent: lines of facts, then blocks of text.
+// portrait is the description of an agent: lines of facts, then blocks of text.
 // Empty facts are left out.
 type portrait struct {
 	strings.Builder
@@ -370,8 +370,7 @@ func ignoredText(files []task.Ignored, more int) string {
 	return b.String()
 }
 
-// usageText is what an agent used, and what of its cost nobody reported, or
-// nobody knows.
+// usageText is the usage of an agent, with notes on unreported or unknown cost.
 func usageText(u *task.Usage, spent usageRow) string {
 	if u == nil {
 		return ""

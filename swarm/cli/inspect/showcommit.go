@@ -49,7 +49,7 @@ func showCommit(c *cli.Context, env cmdline.Env) (shown bool, err error) {
 	}
 	commit, err := p.Repo.Commit(c.Context, name)
 	if err != nil {
-		return false, nil // the other error names what an address is
+		return false, nil // the other error explains addresses
 	}
 	o, err := commitShown(c.Context, p, commit)
 	if err != nil {

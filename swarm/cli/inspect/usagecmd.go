@@ -119,7 +119,7 @@ func usageAction(c *cli.Context, env cmdline.Env) error {
 	return o.print(env.Stdout, width)
 }
 
-// usage sums up what the chosen agents of a run used.
+// usage sums up the usage of the chosen agents of a run.
 func usage(ctx context.Context, p *cmdline.Place, s *selection.Selection, by ledger.By) (*usageObject, error) {
 	recorded, err := session.EngineConfig(s.View)
 	if err != nil {
@@ -157,7 +157,7 @@ func usage(ctx context.Context, p *cmdline.Place, s *selection.Selection, by led
 	return o, nil
 }
 
-// spentBy is what one agent used, and what that cost.
+// spentBy is the usage of an agent, and its cost.
 func spentBy(ctx context.Context, p *cmdline.Place, s *selection.Selection, a *store.Agent) (usageRow, error) {
 	recorded, _ := session.EngineConfig(s.View) // as in newRunObject
 	prices, err := pricesFor(ctx, p, recorded)
@@ -216,7 +216,7 @@ func newAloneUsage(c *ledger.Comparison) *aloneUsage {
 // unsaid stands for a model that no agent named.
 const unsaid = "not said"
 
-// said are models, with a word for one that nobody named.
+// said are models, with a word for an unnamed model.
 func said(models []string) []string {
 	var all []string
 	for _, m := range models {
@@ -264,7 +264,7 @@ func (o *usageObject) print(w io.Writer, width int) error {
 	return err
 }
 
-// named is what a row is called for a person.
+// named is the name of a row for a person.
 func (o *usageObject) named(r usageRow) string {
 	switch name := *r.Name; {
 	case name == "" && o.By == ledger.ByModel:
@@ -286,7 +286,7 @@ func (o *usageObject) atWork() string {
 	return fmt.Sprintf("; %s running: usage is counted when an attempt ends", termtext.Count(o.Working, "agent", "agents"))
 }
 
-// cost is what is known of it; nothing where nothing is.
+// cost is the known cost of a row, or the words for an unknown cost.
 func (r *usageRow) cost() string {
 	if r.Cost == 0 && len(r.Unpriced) > 0 {
 		return "not known"

@@ -6,7 +6,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestAloneText holds the line that compares a run with one model.
+// TestAloneText checks the line that compares a run with a single model.
 func TestAloneText(t *testing.T) {
 	t.Parallel()
 	alone := func(paid, cost float64) *aloneUsage {
@@ -57,7 +57,8 @@ func TestUsageOrigin(t *testing.T) {
 	}
 }
 
-// TestUsageText: what has no price is not free, and what is free has one.
+// TestUsageText checks that usage without a price is not shown as free, and
+// that free usage has a price.
 func TestUsageText(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -12,9 +12,9 @@ import (
 	"agentswarm/swarm/store"
 )
 
-// defaultModel is the model of the role default: the one that it had in the run,
-// else the one that the run recorded for it, else the one that is configured for
-// the default agent; empty where nobody says.
+// defaultModel is the model of the role default: its model in the run, else its
+// recorded model, else the model configured for the default agent; empty if
+// there is none.
 func defaultModel(ctx context.Context, p *cmdline.Place, recorded engine.Config, v *store.View, whole []ledger.Entry) string {
 	unnamed := slices.DeleteFunc(slices.Clone(whole), func(e ledger.Entry) bool { return spending.HasOwnModel(recorded, v, e.Agent) })
 	if model := ledger.Default(unnamed); model != "" {

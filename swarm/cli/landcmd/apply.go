@@ -45,7 +45,7 @@ type movedObject struct {
 	Schema string    `json:"schema"`
 	Run    string    `json:"run"`
 	ID     int       `json:"id"`
-	Verb   string    `json:"verb,omitempty"` // what an undo took back
+	Verb   string    `json:"verb,omitempty"` // the verb that an undo took back
 	Ref    string    `json:"ref,omitempty"`
 	Commit string    `json:"commit,omitempty"` // where an undo put the branch
 	Agents []task.ID `json:"agents"`
@@ -103,7 +103,7 @@ func applyAction(c *cli.Context, env cmdline.Env) error {
 	return err
 }
 
-// applyOwned applies the patch of one agent, and records it in the run.
+// applyOwned applies the patch of an agent, and records it in the run.
 func applyOwned(ctx context.Context, p *cmdline.Place, s *selection.Selection, a *store.Agent) (_ *movedObject, err error) {
 	owner, err := session.Own(ctx, p, s.Run)
 	if err != nil {

@@ -174,8 +174,9 @@ func nothingMerged(ctx context.Context, p *cmdline.Place, s *selection.Selection
 	}}
 }
 
-// tellMerge prints the outcome of a merge, also of one that an error stopped after it had
-// moved the branch. The error has its exit code, except for such a merge.
+// tellMerge prints the outcome of a merge, also of a merge that an error
+// stopped after it had moved the branch. The error has its exit code, except
+// for such a merge.
 func tellMerge(p *cmdline.Place, c *cli.Context, env cmdline.Env, report *lander.Report, mergeErr error) (err error) {
 	if mergeErr != nil && (report == nil || report.Stopped == nil) {
 		return mergeErr

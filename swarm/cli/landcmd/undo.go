@@ -82,8 +82,8 @@ func undoAction(c *cli.Context, env cmdline.Env) error {
 	return err
 }
 
-// lastLanded is the run whose landing is to be undone: the one named, or the
-// one that landed last.
+// lastLanded is the run whose landing is to be undone: the named run, or the
+// run that landed last.
 func lastLanded(ctx context.Context, p *cmdline.Place, addresses []string) (*store.Run, error) {
 	if len(addresses) > 0 {
 		s, err := selection.Run(ctx, p, addresses)
@@ -107,7 +107,7 @@ func lastLanded(ctx context.Context, p *cmdline.Place, addresses []string) (*sto
 		}
 		v, err := e.Run.View()
 		if err != nil {
-			continue // one that cannot be read has nothing to be undone
+			continue // a run that cannot be read has nothing to undo
 		}
 		if l := lander.Latest(v, last); l != last {
 			last, run = l, e.Run
@@ -122,8 +122,8 @@ func lastLanded(ctx context.Context, p *cmdline.Place, addresses []string) (*sto
 	return run, nil
 }
 
-// removedSince refuses where a run that was removed landed after the landing
-// given: that one is not what the user has in mind.
+// removedSince returns an error if a removed run landed after the given
+// landing. The user then has another landing in mind.
 func removedSince(p *cmdline.Place, last *store.Landing) error {
 	trashed, err := p.State.Trashed()
 	if err != nil {
@@ -133,7 +133,7 @@ func removedSince(p *cmdline.Place, last *store.Landing) error {
 	for i, t := range trashed {
 		v, err := t.View()
 		if err != nil {
-			continue // one that cannot be read has nothing to be undone
+			continue // a run that cannot be read has nothing to undo
 		}
 		if l := lander.Latest(v, last); l != last {
 			last, run = l, &trashed[i]

@@ -14,8 +14,8 @@ import (
 	"agentswarm/swarm/fanout"
 )
 
-// chooseAgents finds the agents that prompts go to: those that tasks name,
-// and the one for all others.
+// chooseAgents finds the agents of prompts: those that tasks name, and the
+// agent for all others.
 func chooseAgents(p *cmdline.Place, c *cli.Context, pl *Plan, conf *config.Config, use *config.Use) error {
 	if len(pl.workflow.Command) > 0 {
 		if c.IsSet("agent") {
@@ -121,7 +121,7 @@ func addAgent(p *cmdline.Place, c *cli.Context, pl *Plan, a config.Agent) error 
 	if err != nil {
 		return err
 	}
-	// A flag is meant for this run, so it wins over what the file says.
+	// A flag is meant for this run, so it takes precedence over the file.
 	if c.IsSet("timeout") {
 		spec.Timeout = pl.Config.Timeout
 	}

@@ -24,7 +24,7 @@ func ContactFlags() []cli.Flag {
 	}
 }
 
-// configuredContact is what the files say.
+// configuredContact has the values of the configuration files.
 func configuredContact(c *config.Config) session.Contact {
 	a := session.Contact{Notify: c.Notify}
 	if c.Questions != config.QuestionsUnset {
@@ -33,7 +33,7 @@ func configuredContact(c *config.Config) session.Contact {
 	return a
 }
 
-// contactGiven is what the flags say.
+// contactGiven has the values of the flags.
 type contactGiven struct {
 	questions inbox.Policy  // empty: nothing
 	notify    *string       // nil: nothing
@@ -59,7 +59,7 @@ func readContactFlags(c *cli.Context) (contactGiven, error) {
 	return g, nil
 }
 
-// Lay lays the flags over what is configured or recorded.
+// Lay lays the flags over the configured or recorded values.
 func (g contactGiven) Lay(c *session.Contact) {
 	if g.questions != "" {
 		c.Questions = g.questions
@@ -69,16 +69,16 @@ func (g contactGiven) Lay(c *session.Contact) {
 	}
 }
 
-// layPatience lays how long questions about actions wait over what is
-// configured or recorded.
+// layPatience lays the time that questions about actions wait over the
+// configured or recorded time.
 func (g contactGiven) layPatience(c *engine.Config) {
 	if g.patience != 0 {
 		c.QuestionTime = g.patience
 	}
 }
 
-// AskingPolicy is what becomes of questions: where nothing else was asked for they
-// wait if somebody is there to see them, or comes by later.
+// AskingPolicy decides how questions are treated. Without another setting they
+// wait if a person can see them now or later.
 func AskingPolicy(p *cmdline.Place, a session.Contact) inbox.Policy {
 	switch {
 	case a.Questions != "":
@@ -92,7 +92,7 @@ func AskingPolicy(p *cmdline.Place, a session.Contact) inbox.Policy {
 	}
 }
 
-// SayQuestions tells what becomes of questions, where agents can ask any.
+// SayQuestions reports how questions are treated, if agents can ask any.
 func SayQuestions(p *cmdline.Place, c engine.Config, policy inbox.Policy) {
 	for _, spec := range c.Agents {
 		if spec.Input != agent.InputJSONL {

@@ -37,8 +37,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestRecordedConfig: no field of one part hides that of another, which JSON
-// would drop in silence.
+// TestRecordedConfig checks that no field of a part hides a field of another
+// part, which JSON would drop in silence.
 func TestRecordedConfig(t *testing.T) {
 	t.Parallel()
 	give := session.Config{

@@ -17,7 +17,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// SayBase tells in one line what of the user's work is not in the base.
+// SayBase reports in a line which parts of the user's work are not in the base.
 func SayBase(p *cmdline.Place, pl *Plan) {
 	if pl.Base.Kind != store.BaseHead || !pl.dirt.Any() {
 		return
@@ -62,7 +62,8 @@ func takeSnapshot(ctx context.Context, p *cmdline.Place, pl *Plan) error {
 	return nil
 }
 
-// Identity is what run.json will say.
+// Identity is the content of run.json. It returns an error if the workflow or
+// the configuration cannot be recorded.
 func Identity(p *cmdline.Place, pl *Plan) (store.Identity, error) {
 	workflow, err := pl.recorded()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// BudgetFlags bound what a run spends.
+// BudgetFlags are the flags that bound the spending of a run.
 func BudgetFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "budget-tokens", Usage: "pause the run after `N` output and reasoning tokens; 0: never"},
@@ -30,7 +30,7 @@ func BudgetFlags() []cli.Flag {
 	}
 }
 
-// budget is what the configuration, and over it the flags, let a run spend.
+// budget is the spending limit: the configuration's, with the flags over it.
 func (pl *Plan) budget(c *cli.Context, conf *config.Config) error {
 	pl.Config.Budget = task.Amount{Tokens: int64(conf.BudgetTokens), USD: conf.BudgetUSD, Time: conf.BudgetTime}
 	given, err := readBudgetFlags(c)

@@ -26,8 +26,8 @@ func CautionFlags() []cli.Flag {
 	}
 }
 
-// planCaution lays the flags over what is configured. What a run was given when
-// it was started no file takes back.
+// planCaution lays the flags over the configured policy. No file takes back the
+// policy that a run got at its start.
 func planCaution(p *cmdline.Place, pl *Plan, conf *config.Config) error {
 	given := pl.Policy
 	pl.Policy = policy.Configured(conf)
@@ -41,16 +41,16 @@ func planCaution(p *cmdline.Place, pl *Plan, conf *config.Config) error {
 		}
 	}
 	if pl.Verb == "resume" {
-		// It is not what the run has recorded, which is all that would be
-		// looked at.
+		// The plan differs from the recorded policy of the run; without this
+		// line only that would be read.
 		planned := pl.Policy
 		p.Cautious = func(c *policy.Policy) error { *c = planned; return nil }
 	}
 	return nil
 }
 
-// SayNotes tells what the repository's files say that does not count, and what
-// of the user's they switch off.
+// SayNotes reports settings of the repository's files that do not count, and
+// settings of the user's that they switch off.
 func SayNotes(p *cmdline.Place, pl *Plan) {
 	for _, e := range pl.notes {
 		fmt.Fprintln(p.Env.Stderr, termtext.Line(e.Error()))

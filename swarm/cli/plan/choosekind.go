@@ -25,8 +25,9 @@ type chosen struct {
 	Why string // it was chosen though nobody named it; empty: somebody did
 }
 
-// NamedAgent is the agent that --agent names, that of the role of the run, or
-// the default one; else the one that is the only choice here.
+// NamedAgent is the agent of --agent, of the run's role, or the default agent;
+// else the only choice here. It returns a usage error if there is none or the
+// name is unknown.
 func NamedAgent(p *cmdline.Place, c *cli.Context, pl *Plan, conf *config.Config) (chosen, error) {
 	name, why := cmp.Or(c.String("agent"), pl.roleAgent()), ""
 	if c.IsSet("agent") && name == "" {
@@ -42,7 +43,8 @@ func NamedAgent(p *cmdline.Place, c *cli.Context, pl *Plan, conf *config.Config)
 	return chosen{a, why}, cmdline.Refused(err)
 }
 
-// OnlyChoice is the agent that a prompt goes to where nobody says, and why.
+// OnlyChoice is the agent of a prompt without a chosen agent, and the reason
+// for it. It returns a usage error if there is none, or if there are several.
 func OnlyChoice(p *cmdline.Place, configured []string) (name, why string, err error) {
 	switch len(configured) {
 	case 0:
@@ -75,7 +77,7 @@ func OnlyChoice(p *cmdline.Place, configured []string) (name, why string, err er
 	return "", "", noAgent(p, found)
 }
 
-// noAgent lists what would be an agent.
+// noAgent lists the programs that would be an agent.
 func noAgent(p *cmdline.Place, found []kinds.Found) error {
 	lines := append([]string{"run: no coding agent was found; install one of these:"}, kinds.InstallCommands(found)...)
 	return &exit.UsageError{
@@ -118,8 +120,8 @@ func FindAgain(p *cmdline.Place, agents map[string]*agent.Spec, calls []*task.Ca
 	return cmdline.Refused(err)
 }
 
-// SayAgent tells which agent was chosen where nobody named one, and what may
-// go wrong with the logins of those that are used.
+// SayAgent reports the chosen agent if no name was given, and possible problems
+// with the logins of used agents.
 func SayAgent(p *cmdline.Place, pl *Plan) {
 	if pl.chosen.Why != "" {
 		fmt.Fprintf(p.Env.Stderr, "agent: %s (%s)\n", termtext.Line(pl.chosen.Name), termtext.Line(pl.chosen.Why))

@@ -13,8 +13,8 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-// TestSayLogin: that no key was found is said where a model is used that takes
-// one, and not where all are of local servers.
+// TestSayLogin checks that a missing key is reported if a used model takes a
+// key, and not if all are of local servers.
 func TestSayLogin(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

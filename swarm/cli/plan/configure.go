@@ -55,8 +55,8 @@ func Configure(p *cmdline.Place, c *cli.Context, pl *Plan, conf *config.Config) 
 	return pl.takeOptions(c)
 }
 
-// commands are what is run around agents, and use those of them that the
-// configuration says.
+// commands are the commands around agents, and use those of them that the
+// configuration names.
 func (pl *Plan) commands(c *cli.Context, conf *config.Config) (use config.Use) {
 	pl.Config = engine.Config{
 		Warm: conf.Warm, Setup: conf.Setup, Verify: conf.Verify, Prices: conf.Prices(), Providers: conf.Providers(),

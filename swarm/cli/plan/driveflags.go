@@ -58,13 +58,13 @@ func ReadDriveFlags(c *cli.Context) (DriveFlagsRead, error) {
 	if err := layMaxFile(c, &r.maxFile); err != nil {
 		return r, err
 	}
-	// They are laid over what is recorded by [place.cautious]; what is wrong
-	// with them is told before anything is written.
+	// [place.cautious] lays them over the recorded policy. This reports their
+	// errors before anything is written.
 	_, err = cmdline.ReadCautionFlags(c)
 	return r, err
 }
 
-// Lay lays the flags over what was recorded with the run, and by its latest
+// Lay lays the flags over the values recorded with the run and by its latest
 // owner.
 func (r DriveFlagsRead) Lay(config *engine.Config, prior *store.View) {
 	config.Budget = spending.Budget(prior, config.Budget)

@@ -52,8 +52,8 @@ type plannedObject struct {
 	Allow     []string `json:"allow,omitempty"`
 }
 
-// untrusted is what waits for an approval: a key of the configuration, or a file
-// whose text a script goes by.
+// untrusted names an item that waits for an approval: a key of the
+// configuration, or a file whose text a script uses.
 func untrusted(item config.Item) string {
 	switch item.Key {
 	case "workflow", "lib", "type":
@@ -92,7 +92,8 @@ func (pl *Plan) object() planObject {
 	return o
 }
 
-// PrintPlan tells what a run would do.
+// PrintPlan prints the plan of a run. It returns an error if standard output
+// cannot be written.
 func PrintPlan(p *cmdline.Place, pl *Plan, asJSON bool) error {
 	o := pl.object()
 	if asJSON {

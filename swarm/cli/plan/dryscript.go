@@ -10,8 +10,8 @@ import (
 	"agentswarm/swarm/script"
 )
 
-// plannedScript is what a plan can tell of a script without running it: which
-// calls it makes depends on what its agents say.
+// plannedScript is the known part of a script's plan. Without a run the calls
+// are unknown: they depend on its agents' answers.
 type plannedScript struct {
 	Name        string      `json:"name"` // the file, or the text that was typed
 	Title       string      `json:"title,omitempty"`
@@ -30,7 +30,7 @@ type plannedScript struct {
 
 // worstObject is how many agents a script starts at most.
 type worstObject struct {
-	// Static is what the text itself says; nil where that has no bound.
+	// Static is the number of agents by the text; nil if that has no bound.
 	Static *int `json:"static,omitempty"`
 	Limit  int  `json:"limit"`
 }

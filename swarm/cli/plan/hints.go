@@ -11,8 +11,9 @@ import (
 	"agentswarm/worktree/include"
 )
 
-// HintInstalled says that what a package manager has installed here will not
-// be in the workspaces, if nothing is there to install it or bring it along.
+// HintInstalled warns that a package manager's installed files will not be in
+// the workspaces, if nothing installs or copies them there. It returns an error
+// if the repository cannot be read.
 func HintInstalled(ctx context.Context, p *cmdline.Place, pl *Plan) error {
 	const modules = "node_modules"
 	if pl.Config.Setup != "" || !slices.ContainsFunc(pl.Files, func(f string) bool {

@@ -34,8 +34,8 @@ func IsolationFlags() []cli.Flag {
 	}
 }
 
-// planIsolation lays the flags over what is configured. What was asked for by
-// name and cannot be had is refused.
+// planIsolation lays the flags over the configured isolation. It refuses an
+// isolation that was named and is not possible.
 func planIsolation(ctx context.Context, p *cmdline.Place, pl *Plan, conf *config.Config) (err error) {
 	if pl.Isolation, err = isolation.Configured(ctx, &p.Project, conf); err != nil {
 		return err
@@ -44,8 +44,8 @@ func planIsolation(ctx context.Context, p *cmdline.Place, pl *Plan, conf *config
 		return err
 	}
 	if pl.Verb == "resume" {
-		// It is not what the run has recorded, which is all that would be
-		// looked at.
+		// The plan differs from the recorded isolation of the run; without this
+		// line only that would be read.
 		planned := pl.Isolation
 		p.Given = func(i *isolation.Settings) error { *i = planned; return nil }
 	}
@@ -55,7 +55,7 @@ func planIsolation(ctx context.Context, p *cmdline.Place, pl *Plan, conf *config
 	return err
 }
 
-// agentWrites are the folders that one agent may write to.
+// agentWrites are the folders that an agent may write to.
 func agentWrites(p *cmdline.Place, pl *Plan, a config.Agent, absent bool) ([]string, error) {
 	s := isolation.Surroundings(&p.Project)
 	s.Hide, s.Absent = pl.Isolation.Hide, absent
@@ -65,7 +65,7 @@ func agentWrites(p *cmdline.Place, pl *Plan, a config.Agent, absent bool) ([]str
 	return folders, cmdline.Refused(err)
 }
 
-// SandboxLine names the sandbox and the kind of workspaces. Where a better one
+// SandboxLine names the sandbox and the kind of workspaces. If a better sandbox
 // exists it gives the reason, and the remedy.
 func SandboxLine(p *cmdline.Place, wanted isolation.Settings, got isolation.Found) string {
 	word := got.Rung.Short()
@@ -117,8 +117,8 @@ func advice(p *cmdline.Place, why error) userns.Advice {
 	return userns.Read(p.Env.Getenv).Explain(why, apparmor.Remedy(p.Env.Self, p.Env.Getenv))
 }
 
-// workspacesWord names a backend. Of copies it says how long each takes, if
-// one notices and none can be reused.
+// workspacesWord names a backend. For copies it adds how long each takes, if
+// that is noticeable and none can be reused.
 func workspacesWord(p *cmdline.Place, backend worktree.Backend) string {
 	if backend != worktree.Copied {
 		return string(backend)

@@ -93,10 +93,10 @@ func ReadyCalls(ctx context.Context, ready *readiness.Check, check func(*task.Ca
 	}
 }
 
-// covering is what decides which folders a sandbox hides.
+// covering holds the folders that decide which folders a sandbox hides.
 type covering struct {
 	state string   // the state folder of all repositories
-	hide  []string // what the user hides in addition
+	hide  []string // the folders that the user hides in addition
 	write []string // folders that the agent itself may write to, such as that of its login
 }
 
@@ -116,7 +116,7 @@ func coverOf(env cmdline.Env, c covering, program string) (box.Cover, string) {
 func CoverBy(env cmdline.Env, conf *config.Config, program string) string {
 	root, err := store.Root(env.Getenv)
 	if program == "" || err != nil {
-		return "" // a run says what is wrong with the state folder
+		return "" // a run reports the error of the state folder
 	}
 	var hide []string
 	for _, path := range conf.Hide {

@@ -16,7 +16,7 @@ func FoundAgents(env cmdline.Env) []kinds.Found { return cmdline.NewMachine(env)
 func KnownProviders(env cmdline.Env, conf *config.Config, configured []string) *catalog.Providers {
 	root, err := store.Root(env.Getenv)
 	if err != nil {
-		root = "" // a run says what is wrong with it
+		root = "" // a run reports its error
 	}
 	return catalog.NewProviders(catalog.ProvidersRequest{Machine: cmdline.NewMachine(env), Config: conf, Root: root, Configured: configured})
 }

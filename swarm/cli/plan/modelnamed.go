@@ -12,9 +12,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// ModelNamed refuses, before anything starts, agents whose kind has no model of
-// its own where nobody names one, or names one without the provider that is
-// asked for it where there could be several.
+// ModelNamed refuses agents whose kind has no model of its own, before anything
+// starts. Such an agent needs a model, with its provider if there could be
+// several. It returns a usage error for the first agent without.
 func ModelNamed(p *cmdline.Place, pl *Plan) error {
 	for _, call := range append(stageCalls(p, pl), pl.Calls...) {
 		spec := pl.Config.Agents[call.Agent]
@@ -42,9 +42,9 @@ func ModelNamed(p *cmdline.Place, pl *Plan) error {
 	return nil
 }
 
-// stageCalls are calls as --stages makes them, as far as their models go; none
-// of other scripts, whose calls may name what they like. One that nothing can be
-// given to is told of once it is called.
+// stageCalls are calls as --stages makes them, as far as their models go. Other
+// scripts have none here, since their calls may name any model. A call that
+// cannot get a model is reported when it is made.
 func stageCalls(p *cmdline.Place, pl *Plan) (calls []*task.Call) {
 	if pl.Script == nil || pl.Script.Name != stagesName {
 		return nil

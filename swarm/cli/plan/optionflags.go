@@ -18,7 +18,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// OptionFlags are what agents of a run are to use.
+// OptionFlags are the flags for the agents' models, tools and other options.
 func OptionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "`MODEL` of agents: provider/model, provider/model:effort, or the program's own name"},
@@ -57,7 +57,7 @@ func readOptionFlags(c *cli.Context) (task.Options, error) {
 	return o, nil
 }
 
-// takeOptions lays the flags under what tasks and scripts say.
+// takeOptions lays the flags under the options of tasks and scripts.
 func (pl *Plan) takeOptions(c *cli.Context) error {
 	o, err := readOptionFlags(c)
 	if err != nil || !o.Any() {
@@ -101,9 +101,9 @@ func checkCalls(p *cmdline.Place, pl *Plan) error {
 	return nil
 }
 
-// checkThinking refuses a number of tokens to think where the built-in agent
-// would ask its model by an API that has none. What a command of somebody's own
-// asks by is not known.
+// checkThinking refuses a number of thinking tokens if the built-in agent would
+// ask its model by an API without such a number. The API of a user's own
+// command is not known.
 func checkThinking(p *cmdline.Place, pl *Plan, call *task.Call) error {
 	spec := engine.SpecOf(pl.Config, call)
 	if spec.Kind != agent.KindBuiltin || spec.MaxThinking == 0 || !slices.Equal(spec.Command, []string{p.Env.Self}) {

@@ -22,14 +22,14 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// paidJobs is how many agents that cost money run at once, where nobody says.
+// paidJobs is how many agents that cost money run at once by default.
 const paidJobs = 8
 
 // Unasked is how many agents that cost money start without a question.
 const Unasked = 10
 
-// costsMoney reports whether any agent that a run starts costs money, as a rule. Of
-// those of a script only the one of calls that name none is known.
+// costsMoney reports whether any agent that a run starts costs money, as a
+// rule. Of a script's agents it knows only the agent of calls without a name.
 func costsMoney(p *cmdline.Place, pl *Plan) bool {
 	known := cmdline.Kinds(p.Env).ByName()
 	for name, spec := range pl.Config.Agents {
@@ -44,8 +44,9 @@ func costsMoney(p *cmdline.Place, pl *Plan) bool {
 // no.
 var ErrDeclined = errors.New("not started")
 
-// ConfirmPaid shows a person what many agents that cost money are about to do,
-// and asks once. Where nobody sits at a terminal nobody is asked.
+// ConfirmPaid shows a person the plan of many agents that cost money, and asks
+// once. Without a terminal it does not ask. It returns an error if the person
+// declines.
 func ConfirmPaid(p *cmdline.Place, pl *Plan, yes bool) error {
 	if pl.Script != nil {
 		return ConfirmScript(p, pl, yes)
@@ -88,8 +89,8 @@ func ConfirmCalls(p *cmdline.Place, c engine.Config, calls []*task.Call, yes boo
 	return AskToStart(p.Env, append(lines, paidBounds(c))...)
 }
 
-// ConfirmScript is confirmPaid for a script that may start many. What it starts
-// only it knows: it is asked about the most that there may be.
+// ConfirmScript is [ConfirmPaid] for a script that may start many agents. Only
+// the script knows its agents, so the question has their maximum.
 func ConfirmScript(p *cmdline.Place, pl *Plan, yes bool) error {
 	most, bounded := script.CountAgents(script.Source{Name: pl.Script.Name, Text: pl.Script.Text})
 	most = min(most, pl.Config.MaxAgents)
@@ -129,9 +130,9 @@ func ConfirmScript(p *cmdline.Place, pl *Plan, yes bool) error {
 	return AskToStart(p.Env, lines...)
 }
 
-// paidOfScript are the agents that cost money and that a script may use: the one
-// of calls that name none, those that it names, and those of roles that its calls
-// may have.
+// paidOfScript are the agents that cost money and that a script may use: the
+// agent of calls without a name, those that it names, and those of its calls'
+// possible roles.
 func paidOfScript(p *cmdline.Place, pl *Plan) (who []string) {
 	ofRoles := pl.roleKinds()
 	for _, name := range slices.Sorted(maps.Keys(pl.Config.Agents)) {
@@ -173,8 +174,8 @@ func (pl *Plan) roleKinds() (kinds []string) {
 	return kinds
 }
 
-// paidNamers are the agents that cost money and name the commits of a script: the
-// one of the role commit, or else those that do its work.
+// paidNamers are the agents that cost money and name the commits of a script:
+// the agent of the role commit, or else those that do its work.
 func paidNamers(p *cmdline.Place, pl *Plan, workers []string) []string {
 	if !reviewer.NamesCommits(pl.Config) {
 		return nil
@@ -190,7 +191,7 @@ func paidNamers(p *cmdline.Place, pl *Plan, workers []string) []string {
 	}
 }
 
-// paidBounds is what holds back agents that are about to start.
+// paidBounds are the limits of agents that are about to start.
 func paidBounds(c engine.Config) string {
 	return fmt.Sprintf("%d at once; budget: %s", c.Jobs, cmp.Or(spending.BudgetText(c.Budget), "none"))
 }
@@ -207,8 +208,8 @@ func CallsAgain(v *store.View, wishes []engine.RetryRequest) (calls []*task.Call
 	return calls
 }
 
-// sayUnbounded prints the line about models without a price where nobody is asked about
-// them; an empty line prints nothing.
+// sayUnbounded prints the line about models without a price if there is no
+// question about them; an empty line prints nothing.
 func sayUnbounded(w io.Writer, line string) {
 	if line != "" {
 		fmt.Fprintln(w, cmdline.Program+": "+termtext.Line(line))
@@ -221,8 +222,8 @@ func canAsk(env cmdline.Env) bool {
 	return isFile && terminal.Detect(env.Stderr, env.Getenv).TTY && cmdline.IsTerminal(in.Fd())
 }
 
-// AskToStart shows what is about to start and asks once. Where nobody sits at
-// a terminal nobody is asked.
+// AskToStart shows the lines about the coming start, and asks once. Without a
+// terminal it does not ask. It returns an error if the person declines.
 func AskToStart(env cmdline.Env, lines ...string) error {
 	if !canAsk(env) {
 		return nil

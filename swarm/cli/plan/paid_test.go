@@ -12,8 +12,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestUnboundedIsSaid: where nobody is asked, a run with a budget in dollars says which
-// models the budget does not bound.
+// TestUnboundedIsSaid checks that, without a question, a run with a budget in
+// dollars names the models that the budget does not bound.
 func TestUnboundedIsSaid(t *testing.T) {
 	t.Parallel()
 	const line = "swarm: no price is known for mine/local, so the budget of $5.00 does not bound them; set [prices] in your configuration\n"

@@ -31,13 +31,13 @@ import (
 	"agentswarm/worktree/precheck"
 )
 
-// Plan is all that is decided before a run starts. Making one writes nothing.
+// Plan holds all decisions before a run starts. Making a plan writes nothing.
 type Plan struct {
 	Verb     string // the command; empty: run
 	workflow fanout.Workflow
 	Config   engine.Config
 	Calls    []*task.Call
-	Assigned *assign.Assigner   // what the models of those were found by
+	Assigned *assign.Assigner   // found the models of Calls
 	known    *catalog.Providers // the providers there are
 	chosen   chosen             // the agent of calls that name none
 	Script   *library.Script    // nil: the workflow makes the calls
@@ -45,7 +45,7 @@ type Plan struct {
 	exports  []string           // the project's own functions that it may call
 	uses     []script.Use       // the tools that it spells out for its agents
 
-	head        git.Hash // the commit, or what a snapshot is taken from
+	head        git.Hash // the commit, or the origin of a snapshot
 	tree        git.Hash
 	Base        store.Base
 	Files       []string
@@ -54,7 +54,7 @@ type Plan struct {
 	Contact     session.Contact
 	Isolation   isolation.Settings
 	Policy      policy.Policy
-	notes       []config.Error // what the user is to know of the repository's files
+	notes       []config.Error // notes for the user on the repository's files
 	Merge       bool
 	Into        string
 	handBack    bool
@@ -62,7 +62,7 @@ type Plan struct {
 	size        int64         // of a checkout of the head, in bytes
 	Wants       []config.Item // texts from the repository that would be run
 	Needs       []config.Item // those of them that nobody has approved
-	Input       []byte        // what was read from standard input
+	Input       []byte        // the text of standard input
 	lies        []string      // where in the repository the list of tasks may lie
 	nested      bool          // it lies in a repository within that
 	withChanges bool
@@ -107,7 +107,7 @@ func New(p *cmdline.Place, c *cli.Context) (*Plan, error) {
 	return pl, nil
 }
 
-// findBase resolves what the workspaces start from.
+// findBase resolves the base of the workspaces.
 func findBase(p *cmdline.Place, c *cli.Context, pl *Plan) error {
 	ctx := c.Context
 	rev, kind := "HEAD", store.BaseHead
@@ -139,7 +139,7 @@ func findBase(p *cmdline.Place, c *cli.Context, pl *Plan) error {
 	return look(ctx, p, pl)
 }
 
-// look asks git what it takes long to tell, all at once.
+// look asks git the slow questions, all at once.
 func look(ctx context.Context, p *cmdline.Place, pl *Plan) error {
 	var hazards []precheck.Hazard
 	asking, asked := errgroup.WithContext(ctx)
@@ -206,7 +206,7 @@ func (pl *Plan) times(c *cli.Context, conf *config.Config) error {
 	return nil
 }
 
-// pending finds out which of the texts that would be run nobody has approved.
+// pending finds the texts that would be run and are not approved.
 func pending(ctx context.Context, p *cmdline.Place, pl *Plan) (err error) {
 	brought := pl.Files
 	if pl.Base.Kind == store.BaseRef && len(pl.lies) > 0 {

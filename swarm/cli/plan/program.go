@@ -41,7 +41,7 @@ func FindPrograms(_ context.Context, p *cmdline.Place, pl *Plan) error {
 type wanted struct {
 	who  string // begins the message that it is missing
 	name string
-	env  map[string]string // what its agent adds to the environment
+	env  map[string]string // the agent's own variables of the environment
 }
 
 // findProgram looks for a program where its agent will: on the PATH it will
@@ -69,8 +69,9 @@ func findProgram(p *cmdline.Place, pl *Plan, w wanted) error {
 	return exit.Usagef("%s%s: command not found", w.who, w.name)
 }
 
-// mayHold tells whether a workspace of these files can have something at a
-// relative path. What lies behind a symbolic link or outside is not known.
+// mayHold reports whether a workspace of these files can have something at a
+// relative path. It is true for paths behind a symbolic link or outside, which
+// are unknown.
 func mayHold(files []string, name string) bool {
 	name = path.Clean(name)
 	if name == ".." || strings.HasPrefix(name, "../") {

@@ -30,7 +30,7 @@ func RoleFlags() []cli.Flag {
 	}
 }
 
-// readOrders reads what the flags and the configuration say of models.
+// readOrders reads the settings for models of the flags and the configuration.
 func readOrders(c *cli.Context, conf *config.Config) (*roles.Orders, error) {
 	o := &roles.Orders{Table: conf.Roles(), Role: c.String("role"), Route: true, Providers: catalog.Configured(conf)}
 	if c.IsSet("role") && !o.Table.Has(o.Role) || c.IsSet("role") && o.Role == "" {
@@ -90,7 +90,7 @@ func UnknownRole(where string, e *roles.UnknownError) error {
 	return &exit.UsageError{Text: text, Advice: "there is " + strings.Join(e.Known, ", ")}
 }
 
-// planRoles finds what the models of calls are found by.
+// planRoles finds the orders that resolve the models of calls.
 func planRoles(p *cmdline.Place, c *cli.Context, pl *Plan, conf *config.Config, use *config.Use) error {
 	o, err := readOrders(c, conf)
 	if err != nil {
@@ -134,8 +134,8 @@ func (pl *Plan) roleAgent() string {
 	return role.Kind
 }
 
-// addRoleAgents records the agents of roles that can be started here. Whoever
-// needs one of the others is told.
+// addRoleAgents records the agents of roles that can be started here. A call
+// that needs another of them gets an error.
 func addRoleAgents(p *cmdline.Place, c *cli.Context, pl *Plan, conf *config.Config) error {
 	if pl.Config.Roles == nil || c.IsSet("agent") {
 		return nil
@@ -159,9 +159,8 @@ func addRoleAgents(p *cmdline.Place, c *cli.Context, pl *Plan, conf *config.Conf
 	return nil
 }
 
-// checkRoles refuses roles whose models nobody could be asked for, of those
-// that are configured and those that flags name. What the agent of a call does
-// not reach is refused with the call.
+// checkRoles refuses configured or named roles whose models no agent could ask.
+// A model that the agent of a call does not reach is refused with the call.
 func checkRoles(p *cmdline.Place, pl *Plan, conf *config.Config) error {
 	o := pl.Config.Roles
 	if o == nil {

@@ -15,8 +15,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// SayRoutes tells once which agents of a run go to a role that nobody named for
-// them, and which model reviews its patches.
+// SayRoutes reports once the agents of a run that go to a role without being
+// named for it. It also reports the model that reviews the run's patches.
 func SayRoutes(p *cmdline.Place, pl *Plan) {
 	sayRouted(p, pl)
 	o, kinds := pl.Config.Roles, cmdline.Kinds(p.Env).ByName()
@@ -37,9 +37,9 @@ func SayRoutes(p *cmdline.Place, pl *Plan) {
 	}
 }
 
-// sayRouted tells the first of it. The calls of a script are not known, but those
-// of stages are: their planner plans, and none of the others is taken for one
-// that explores.
+// sayRouted reports the agents that go to a role that no flag or task named.
+// The calls of a script are not known, but those of stages are: their planner
+// plans, and none of the others counts as an explorer.
 func sayRouted(p *cmdline.Place, pl *Plan) {
 	o := pl.Config.Roles
 	if o == nil || !o.Route || len(o.Table)+len(o.Models) == 0 {
@@ -99,7 +99,7 @@ func routed(table roles.Table, found []*roles.Resolved) (parts []string) {
 	return parts
 }
 
-// roleShown is a role with what it resolves to.
+// roleShown is a role with its resolved model.
 func roleShown(table roles.Table, name string) string {
 	role := table[name]
 	of := strings.TrimSpace(role.Spec.String() + " " + role.Kind)
@@ -109,7 +109,7 @@ func roleShown(table roles.Table, name string) string {
 	return name + " (" + of + ")"
 }
 
-// namerShown is the role commit with what it resolves to in a run.
+// namerShown is the role commit with its resolved model in a run.
 func namerShown(o *roles.Orders) string {
 	spec, named := o.Models[roles.Commit]
 	if !named {
@@ -143,7 +143,7 @@ func SayUnused(w io.Writer, o *roles.Orders, used []string) {
 	}
 }
 
-// whyUnused says what may be wrong with a name that nothing has.
+// whyUnused explains the likely mistake in an unused name.
 func whyUnused(o *roles.Orders, name string) string {
 	known := append(o.Table.Names(), "planner", "implementer", "reviewer")
 	if near := nearest.Name(name, known); near != "" && !slices.Contains(known, name) {

@@ -94,7 +94,7 @@ func (pl *Plan) readStages(c *cli.Context, p *cmdline.Place, args []string) (fou
 	return true, err
 }
 
-// Can tells what the configured agents of a run can be asked for.
+// Can returns the abilities of a run's configured agents.
 func Can(known map[string]agent.Kind, c engine.Config) func(string) agent.Abilities {
 	return func(name string) agent.Abilities {
 		if spec := c.Agents[name]; spec != nil {
@@ -104,8 +104,8 @@ func Can(known map[string]agent.Kind, c engine.Config) func(string) agent.Abilit
 	}
 }
 
-// namesFile reports whether a task is one word that is the path of a file, of
-// whatever kind: three agents would be paid for guessing what is meant by it.
+// namesFile reports whether a task is a single word that is the path of a file,
+// of whatever kind. Three agents would be paid for a guess at its meaning.
 func namesFile(dir, task string) bool {
 	if strings.ContainsAny(task, " \t\n") {
 		return false

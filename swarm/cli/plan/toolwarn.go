@@ -91,8 +91,8 @@ func toolWarnings(p *cmdline.Place, conf *config.Config, types map[string]workfl
 	})
 }
 
-// likelyAgents are the agents that carry out calls which name none: the default
-// one, the only choice here, or else all that are configured or installed.
+// likelyAgents are the agents of calls without a name: the default agent, the
+// only choice here, or else all that are configured or installed.
 func likelyAgents(p *cmdline.Place, conf *config.Config) []string {
 	if conf.DefaultAgent != "" {
 		return []string{conf.DefaultAgent}

@@ -15,9 +15,10 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// RunVariants are those that agents of a run may be told: what swarm brings,
-// what the user has laid over it, and what the repository has over that, as it
-// is committed; less what the configuration leaves out.
+// RunVariants are the variants for agents of a run: swarm's, with the user's
+// over them, and the repository's committed ones over those, without the
+// variants that the configuration leaves out. It returns an error if a file of
+// variants is invalid.
 func RunVariants(ctx context.Context, p *cmdline.Place, conf *config.Config, commit git.Hash) ([]variants.Variant, error) {
 	if conf.NoVariants {
 		return nil, nil

@@ -19,8 +19,8 @@ import (
 	"agentswarm/swarm/nearest"
 )
 
-// words reads what is to be done: a prompt, a list of tasks, or the command
-// after --, for each item if there is a list too.
+// words reads the work to do: a prompt, a list of tasks, or the command after
+// --, for each item if there is a list too.
 func (pl *Plan) words(c *cli.Context, p *cmdline.Place) error {
 	args, err := cmdline.Arguments(c, 0, 1)
 	if err != nil {
@@ -72,7 +72,7 @@ func (pl *Plan) words(c *cli.Context, p *cmdline.Place) error {
 	return nil
 }
 
-// word reads the one argument of run.
+// word reads the single argument of run.
 func (pl *Plan) word(p *cmdline.Place, word string) error {
 	if word == "-" {
 		sayTyped(p)
@@ -104,7 +104,7 @@ func (pl *Plan) word(p *cmdline.Place, word string) error {
 	return nil
 }
 
-// sayTyped tells somebody at a terminal what is waited for.
+// sayTyped tells a person at a terminal that the command waits for input.
 func sayTyped(p *cmdline.Place) {
 	if in, ok := p.Env.Stdin.(interface{ Fd() uintptr }); ok && cmdline.IsTerminal(in.Fd()) {
 		fmt.Fprintln(p.Env.Stderr, "type one task a line; ctrl-d on a line of its own begins")
@@ -147,8 +147,9 @@ func noTaskFile(path, word string) error {
 // asPrompt says how to give a prompt that looks like the name of a file.
 const asPrompt = "if it is a prompt, say it in more than one word"
 
-// misspelt refuses a word that ends almost as a list of tasks or a script does, if there is
-// such a file, or one with a near name. As a prompt it would be paid for.
+// misspelt refuses a word that ends almost like a list of tasks or a script.
+// There must be such a file, or a file with a near name. As a prompt the word
+// would be paid for.
 func misspelt(path, word string) error {
 	ext := strings.ToLower(filepath.Ext(word))
 	isNear := slices.ContainsFunc(taskEndings(), func(known string) bool { return nearest.Distance(ext, known) == 1 })
@@ -213,9 +214,9 @@ func (pl *Plan) readTasks(r fanout.TasksRequest) error {
 	return cmdline.Refused(err)
 }
 
-// trustTasks adds the commands of a list of tasks that came with the
-// repository, and what it allows, to what needs an approval: they are among
-// the files it brought, so that somebody else may have written them.
+// trustTasks adds the commands and the allowances of a list of tasks that came
+// with the repository to the items that need an approval. The list is among the
+// repository's files, so somebody else may have written them.
 func (pl *Plan) trustTasks(brought []string) {
 	var lines []string
 	for _, t := range pl.workflow.Tasks {
@@ -223,8 +224,8 @@ func (pl *Plan) trustTasks(brought []string) {
 			lines = append(lines, fmt.Sprintf("%q", t.Command))
 		}
 		if len(t.Allow) > 0 {
-			// With what it is allowed for: another prompt would use it for
-			// something else.
+			// With the task that it is allowed for: another prompt would use it
+			// otherwise.
 			lines = append(lines, fmt.Sprintf("allow %q to %q %q", t.Allow, t.ID, t.Prompt))
 		}
 	}
@@ -242,7 +243,7 @@ func (pl *Plan) trustTasks(brought []string) {
 	}
 }
 
-// overlap says what becomes of tasks whose paths overlap.
+// overlap decides how tasks with overlapping paths are treated.
 func (pl *Plan) overlap(c *cli.Context, conf *config.Config) error {
 	if len(pl.workflow.Tasks) == 0 {
 		if c.IsSet("overlap") {
@@ -300,7 +301,7 @@ func sayUnknown(p *cmdline.Place, pl *Plan) {
 	}
 }
 
-// taskName is what a task is called in messages.
+// taskName is the name of a task in messages.
 func taskName(label string, line int) string {
 	if label == "" {
 		return fmt.Sprintf("the task of line %d", line)

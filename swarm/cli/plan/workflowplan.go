@@ -28,7 +28,7 @@ func ScriptFlags() []cli.Flag {
 	}
 }
 
-// readScript reads the script that the flags name, if they name one.
+// readScript reads the script that the flags name, if any.
 func (pl *Plan) readScript(c *cli.Context, p *cmdline.Place, args []string) (found bool, err error) {
 	code, name := c.IsSet("eval"), c.IsSet("workflow")
 	switch {
@@ -69,7 +69,8 @@ func (pl *Plan) takeScript(name, text string) (err error) {
 // says is the command that messages name.
 func (pl *Plan) says() string { return cmp.Or(pl.Verb, "run") }
 
-// ReadArgs reads what the script is given.
+// ReadArgs reads the arguments of the script. It returns a usage error if there
+// is no script, or they are not valid.
 func (pl *Plan) ReadArgs(c *cli.Context, p *cmdline.Place) error {
 	if !c.IsSet("args") {
 		return nil
@@ -111,7 +112,8 @@ func (pl *Plan) ReadArgs(c *cli.Context, p *cmdline.Place) error {
 	return nil
 }
 
-// maxArgs bounds what a script is given, in bytes: it is recorded with the run.
+// maxArgs bounds the arguments of a script, in bytes: they are recorded with
+// the run.
 const maxArgs = 16 << 20
 
 // checkScript refuses a script that is none, and arguments it does not take,
@@ -141,7 +143,7 @@ func Vet(ctx context.Context, p *cmdline.Place, pl *Plan) error {
 }
 
 // TrustScript adds a script that came with the repository, and its lib and
-// types, to what needs an approval.
+// types, to the items that need an approval.
 func (pl *Plan) TrustScript(brought []string) {
 	if pl.Script != nil {
 		file := library.File{Script: pl.Script, Paths: pl.lies, Nested: pl.nested}

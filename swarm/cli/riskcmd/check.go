@@ -117,7 +117,7 @@ func (g *Ground) answer(line []byte) (riskAnswer, error) {
 	return newRiskAnswer(g.JudgeAction(a)), nil
 }
 
-// promptReader writes out what was answered before it waits for more.
+// promptReader writes the buffered answers before it waits for more input.
 type promptReader struct {
 	io.Reader
 	out *bufio.Writer

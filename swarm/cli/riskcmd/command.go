@@ -47,7 +47,7 @@ func riskWorktreeFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "worktree", Usage: "judge as in an agent's linked work tree"}
 }
 
-// Ground is where actions are judged outside of a run, and by what.
+// Ground is the place and the law by which actions are judged outside of a run.
 type Ground struct {
 	*policy.Law
 	dir     string   // the folder of the command
@@ -110,7 +110,7 @@ func Base(p *cmdline.Place, c *cli.Context) (git.Hash, error) {
 	return base, err
 }
 
-// JudgeAction says what becomes of an action outside of a run.
+// JudgeAction judges an action outside of a run.
 func (g *Ground) JudgeAction(a *ask.Action) policy.Ruling {
 	return g.Law.Judge(a, policy.RealFolder(g.dir, a.Cwd))
 }

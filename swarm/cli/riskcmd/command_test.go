@@ -14,7 +14,7 @@ import (
 	"agentswarm/swarm/policy"
 )
 
-// bareGround is one in no repository.
+// bareGround is a ground outside of all repositories.
 func bareGround(t testing.TB) *Ground {
 	t.Helper()
 	rules, err := risk.Load(nil)
@@ -68,7 +68,8 @@ func TestCheckAnswersAsItGoes(t *testing.T) {
 	}
 }
 
-// TestCheckStops: where nobody reads the answers no more is read.
+// TestCheckStops checks that the command reads no more input once the reader of
+// its answers is gone.
 func TestCheckStops(t *testing.T) {
 	t.Parallel()
 	answers, out := io.Pipe()

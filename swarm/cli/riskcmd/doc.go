@@ -1,3 +1,3 @@
-// Package riskcmd has the commands of `swarm risk`: what a command line means, which rules
-// and grants hold, and what was decided.
+// Package riskcmd has the commands of `swarm risk`, which show the reading of a
+// command line, the rules and grants in force, and past decisions.
 package riskcmd

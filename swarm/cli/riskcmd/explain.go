@@ -149,8 +149,8 @@ func (g *Ground) explained(command string, r policy.Ruling) riskExplainedObject 
 	return o
 }
 
-// printExplained prints a ruling for people: what holds for all of it, then its
-// parts, one a line.
+// printExplained prints a ruling for people: the facts about all of it, then a
+// line for each part.
 func (g *Ground) printExplained(env cmdline.Env, command string, r policy.Ruling) error {
 	a := newRiskAnswer(r)
 	rows := [][2]string{

@@ -47,8 +47,8 @@ func TestRetryShown(t *testing.T) {
 	}
 }
 
-// TestOwnRetryShown holds that a retry which an agent makes by itself is told of in
-// the progress and in status as one of swarm is, and is forgotten once it is over.
+// TestOwnRetryShown checks that the progress and status report an agent's own
+// retry like a retry of swarm, and no longer once it is over.
 func TestOwnRetryShown(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -84,7 +84,8 @@ func TestOwnRetryShown(t *testing.T) {
 	}
 }
 
-// TestNextRetry: a retry without a time is counted, and is not the next one.
+// TestNextRetry checks that a retry without a time is counted, but is never the
+// next retry.
 func TestNextRetry(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

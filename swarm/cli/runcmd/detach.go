@@ -16,7 +16,7 @@ import (
 	"agentswarm/swarm/store"
 )
 
-// begun is what the detached half reports.
+// begun is the report of the detached half.
 type begun struct {
 	Run   string    `json:"run,omitempty"`
 	Error string    `json:"error,omitempty"`
@@ -30,7 +30,7 @@ type DetachedError struct{ begun begun }
 
 func (e *DetachedError) Error() string { return e.begun.Error }
 
-// Hint is what that half suggested.
+// Hint is the hint of that half.
 func (e *DetachedError) Hint() string { return e.begun.Hint }
 
 // Kind is the word for its error in JSON.
@@ -39,10 +39,11 @@ func (e *DetachedError) Kind() string { return e.begun.Kind }
 // ExitCode is the code it would have ended with.
 func (e *DetachedError) ExitCode() int { return int(e.begun.Code) }
 
-// detachRequest is what the detached half is given, and how it is told of.
+// detachRequest is the input of the detached half, and the form of the report
+// about it.
 type detachRequest struct {
 	json  bool
-	input []byte // what this half has read from standard input
+	input []byte // standard input as this half has read it
 }
 
 // detach starts this very command again without the terminal, and returns
@@ -122,8 +123,8 @@ func spool(dir string, text []byte) (*os.File, error) {
 	return f, nil
 }
 
-// report is how the detached half tells the waiting one what became of the
-// run. It is nil in a command that is not detached.
+// report tells the waiting half the fate of the run. It is nil in a command
+// that is not detached.
 type report struct{ pipe io.WriteCloser }
 
 // openReport takes the pipe over, so that no child inherits it.
@@ -139,7 +140,7 @@ func openReport(env cmdline.Env) (*report, error) {
 	return &report{pipe: pipe}, nil
 }
 
-// say reports once; what comes after it is for the log.
+// say reports once; later output goes to the log.
 func (r *report) say(run string, failed error) error {
 	if r == nil || r.pipe == nil {
 		return nil

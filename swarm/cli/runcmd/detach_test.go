@@ -13,8 +13,8 @@ type closing struct{ bytes.Buffer }
 
 func (*closing) Close() error { return nil }
 
-// TestReportKeepsRefusals: what the detached half refuses, the waiting half
-// says in the same words and with the same code, and only once.
+// TestReportKeepsRefusals checks that the waiting half repeats a refusal of the
+// detached half, in the same words, with the same code, and only once.
 func TestReportKeepsRefusals(t *testing.T) {
 	t.Parallel()
 	give := &TrustError{Items: []config.Item{{Key: "setup"}}}

@@ -33,14 +33,14 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// driveRequest is what a run still has to do.
+// driveRequest is the remaining work of a run.
 type driveRequest struct {
 	calls   []*task.Call
 	script  *library.Script       // makes the calls; nil: calls are all there are
 	base    store.Base            // required with a script
 	retry   []engine.RetryRequest // agents to be tried again
 	config  engine.Config         // required
-	prior   *store.View           // what earlier owners left; nil for a new run
+	prior   *store.View           // the run by its earlier owners; nil for a new run
 	timeout time.Duration         // of the whole run; 0 is none
 	anyway  bool                  // start agents of a script that are expected to fail
 }
@@ -145,8 +145,8 @@ func driveOwned(ctx context.Context, b *session.Session, r driveRequest) (*ended
 	if end == nil {
 		stopWatching()
 	}
-	// It ends by itself at the end of the journal, unless an agent wrote what
-	// hides that end.
+	// It ends by itself at the end of the journal, unless an agent wrote text
+	// that hides that end.
 	patience := time.AfterFunc(showTime, stopWatching)
 	watch.Wait()
 	patience.Stop()
@@ -157,7 +157,7 @@ func driveOwned(ctx context.Context, b *session.Session, r driveRequest) (*ended
 	return end, nil
 }
 
-// opened is what the journal says of this owner.
+// opened is the journal's record of this owner.
 func opened(b *session.Session, r driveRequest) *event.Opened {
 	opened := &event.Opened{
 		Pid: os.Getpid(), Version: cmdline.BuildVersion().Version,
@@ -176,8 +176,8 @@ func opened(b *session.Session, r driveRequest) *event.Opened {
 // showTime is how long after its end a run is still shown.
 const showTime = 2 * time.Second
 
-// takeOver puts in order what earlier owners left: a workspace that could
-// not be captured then may be now.
+// takeOver puts the state of earlier owners in order. A workspace that could
+// not be captured then may be captured now.
 func takeOver(ctx context.Context, b *session.Session, r *driveRequest) error {
 	if r.prior == nil {
 		return nil
@@ -224,7 +224,7 @@ func carryOut(ctx context.Context, b *session.Session, e *engine.Engine, r drive
 		}
 	}
 	if err != nil {
-		// Some may be at work, and nobody would wait for them.
+		// Some may be at work, and nothing would wait for them.
 		return errors.Join(err, e.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: err.Error()}))
 	}
 	done := ctx.Done()
@@ -304,7 +304,7 @@ func outcomeOf(v *store.View) (store.Status, []exit.Code) {
 			wrong++
 		}
 		if v.Script == nil && errors.Is(landing.Landable(review, a), landing.ErrUnreviewed) {
-			wrong++ // a script says itself what it does without
+			wrong++ // a script reports itself which results it lacks
 		}
 		switch s := a.Status.(type) {
 		case *task.Completed:

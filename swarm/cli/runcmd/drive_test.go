@@ -42,8 +42,8 @@ func TestGiveUp(t *testing.T) {
 	}
 }
 
-// TestShowsFromTheStart: what was journaled before whoever shows it came to look
-// is told all the same, and the end of the run ends that.
+// TestShowsFromTheStart checks that a watcher gets the records before its
+// start, too, and ends with the run.
 func TestShowsFromTheStart(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -18,7 +18,7 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-// finishRequest is what follows when the agents of a run have ended.
+// finishRequest says how a run goes on after its agents.
 type finishRequest struct {
 	json  bool
 	merge bool
@@ -81,8 +81,8 @@ func finish(ctx context.Context, b *session.Session, end *ended, r finishRequest
 	return nil
 }
 
-// mergeEnd merges at the end of a run, and hands back what is left out if back runs the
-// attempts.
+// mergeEnd merges at the end of a run, and hands rejected patches back if back
+// runs the attempts.
 func mergeEnd(ctx context.Context, b *session.Session, r lander.MergeRequest, back *attempts) (*lander.Report, error) {
 	if back == nil {
 		return b.Lander().Merge(ctx, r)
@@ -115,8 +115,8 @@ func endMerge(b *session.Session, r finishRequest) (lander.MergeRequest, error) 
 	return request, nil
 }
 
-// sayUnmerged says why nothing was merged where that was asked for. What to do
-// about patches that are left out, the line of what is next has said.
+// sayUnmerged explains why a requested merge did not happen. The line of next
+// steps has the remedy for patches that are left out.
 func sayUnmerged(b *session.Session, end *ended, r finishRequest, nothing *lander.NothingError) {
 	switch {
 	case !r.merge:
@@ -132,8 +132,8 @@ func sayUnmerged(b *session.Session, end *ended, r finishRequest, nothing *lande
 	}
 }
 
-// recode journals the exit code that merging has made another one: whoever
-// waits for the run ends with it too.
+// recode journals an exit code that merging has changed: `swarm wait` ends with
+// it, too.
 func recode(b *session.Session, end *ended, codes []exit.Code) error {
 	if exit.First(codes...) == exit.First(end.codes...) {
 		return nil

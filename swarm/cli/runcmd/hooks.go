@@ -11,13 +11,13 @@ import (
 	"agentswarm/swarm/script/process"
 )
 
-// hooks are the functions of a script that watch over agents, in a process of
-// their own: what they do to their machine they do to nobody else. The process
-// is started when a function is asked first, and again after one that was
-// lost. Functions take turns.
+// hooks are the functions of a script that watch over agents. They have a
+// process of their own, so that an effect on their virtual machine reaches no
+// other code. The first call of a function starts the process, and so does the
+// first call after a lost process. Functions take turns.
 type hooks struct {
 	self string
-	turn chan struct{}       // holds one while a function is asked
+	turn chan struct{}       // full during a call of a function
 	at   *script.HooksRemote // nil where there is none; belongs to the turn
 }
 
@@ -27,14 +27,14 @@ func newHooks(b *session.Session) (*hooks, error) {
 	return &hooks{self: self, turn: make(chan struct{}, 1)}, err
 }
 
-// hookTime is how long the process of the functions may take, its start with
-// it, which a busy machine may hold up. A function has much less; what it cannot
-// be interrupted in ends with the process.
+// hookTime limits a call of the functions' process and its start, which a busy
+// machine may delay. A function has much less time. A step that cannot be
+// interrupted ends with the process.
 const hookTime = 10 * time.Second
 
-// Decide calls a function with a value, and returns what it returned. How long
-// it waits for its turn does not count. A function that was too slow is asked
-// once more: a loaded machine is not its fault.
+// Decide calls a function with a value, and returns its result. The wait for
+// its turn does not count. It calls a function that was too slow once more: a
+// loaded machine is not the function's fault.
 func (h *hooks) Decide(ctx context.Context, source string, input json.RawMessage) (json.RawMessage, error) {
 	select {
 	case h.turn <- struct{}{}:
@@ -52,7 +52,7 @@ func (h *hooks) Decide(ctx context.Context, source string, input json.RawMessage
 	return value, err
 }
 
-// ask asks once. Whoever holds the turn may call it.
+// ask asks once. The caller holds the turn.
 func (h *hooks) ask(ctx context.Context, source string, input json.RawMessage) (json.RawMessage, error) {
 	if h.at == nil {
 		conn, err := process.Start(h.self)
@@ -75,7 +75,7 @@ func (h *hooks) ask(ctx context.Context, source string, input json.RawMessage) (
 	return value, err
 }
 
-// close ends the process, if there is one, once nobody asks any more.
+// close ends the process, if it runs, after the last call.
 func (h *hooks) close() error {
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()

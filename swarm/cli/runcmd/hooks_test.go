@@ -31,8 +31,8 @@ func TestHooksStartSlowly(t *testing.T) {
 	}
 }
 
-// TestHooksBeginNothing: whose context has ended is not given a turn, though one
-// is free.
+// TestHooksBeginNothing checks that a caller whose context has ended gets no
+// turn, though a turn is free.
 func TestHooksBeginNothing(t *testing.T) {
 	t.Parallel()
 	h := &hooks{self: filepath.Join(t.TempDir(), "none"), turn: make(chan struct{}, 1)}

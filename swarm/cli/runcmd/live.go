@@ -19,13 +19,13 @@ func saySandbox(b *session.Session) {
 	fmt.Fprintln(b.Env.Stderr, "sandbox: "+termtext.Line(plan.SandboxLine(&b.Place, b.Sandbox.Settings, b.Sandbox.Found)))
 }
 
-// abilities tells what the agents of a run can be asked for.
+// abilities returns the abilities of the agents of a run.
 func abilities(b *session.Session, c engine.Config) func(string) agent.Abilities {
 	return plan.Can(cmdline.Kinds(b.Env).ByName(), c)
 }
 
-// budgetFact is the budget as an owner records it: one that a resume took away
-// must not come back with the next.
+// budgetFact is the budget for the journal. A budget that a resume took away
+// must not come back with the next resume.
 func (r *driveRequest) budgetFact() *task.Amount {
 	if r.config.Budget == (task.Amount{}) && r.prior == nil {
 		return nil

@@ -25,8 +25,8 @@ import (
 	"agentswarm/swarm/store"
 )
 
-// noticeObject is swarm.notice/1, described in docs/json.md: what the command
-// of --notify gets on its standard input.
+// noticeObject is swarm.notice/1, described in docs/json.md: the standard input
+// of the command of --notify.
 type noticeObject struct {
 	Schema     string          `json:"schema"`
 	Event      string          `json:"event"` // question, quota_closed, quota_open or ended
@@ -46,8 +46,8 @@ const (
 	calmTime   = 200 * time.Millisecond // questions come together, or are answered at once
 )
 
-// notifyQuestions runs the command of --notify when questions are opened,
-// until there is nothing more to ask. What opened together is told together.
+// notifyQuestions runs the command of --notify when questions open, until no
+// more can come. Questions that open together go into the same notice.
 func notifyQuestions(ctx context.Context, b *session.Session, d *follow.OpenQuestions) {
 	if b.Contact.Notify == "" {
 		return
@@ -117,8 +117,8 @@ func notifyEnd(ctx context.Context, b *session.Session, v *store.View) {
 // hastyNotice is how long a notice may take once the run was stopped.
 const hastyNotice = 5 * time.Second
 
-// notify runs the command of --notify once. What goes wrong is a warning: the
-// run is what it is, whoever heard of it. When over is closed it is stopped.
+// notify runs the command of --notify once. A failure is a warning: the run
+// does not depend on it. It stops the command when over is closed.
 func notify(ctx context.Context, b *session.Session, over <-chan struct{}, n noticeObject) {
 	n.Schema, n.Run, n.Repository = "swarm.notice/1", b.Run.ID, cmdline.Readable(b.Root())
 	ctx, cancel := context.WithTimeoutCause(ctx, noticeTime, fmt.Errorf("it took longer than %s", noticeTime))
@@ -162,7 +162,8 @@ func runNotice(ctx context.Context, b *session.Session, n noticeObject) (err err
 		return err
 	}
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
-		// Not the run: what it starts is no agent, and may merge what ended.
+		// Not the run's id: its processes are no agent, and may merge ended
+		// agents.
 		Launcher: isolation.Launcher(b.Deps.Launcher.Binary, box.None), Walls: walls, Run: "notify",
 		Argv: engine.ShellCommand(b.Contact.Notify), Dir: b.Root(), Env: ownEnviron(b.Env.Environ), Stdin: input, Out: out,
 	})
@@ -177,8 +178,8 @@ func runNotice(ctx context.Context, b *session.Session, n noticeObject) (err err
 	return nil
 }
 
-// ownEnviron is the environment less what names an agent or is between
-// processes of swarm, and less what would point git elsewhere.
+// ownEnviron is the environment without the variables that name an agent, pass
+// between processes of swarm, or point git elsewhere.
 func ownEnviron(environ []string) []string {
 	var kept []string
 	for _, kv := range environ {

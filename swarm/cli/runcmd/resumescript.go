@@ -53,7 +53,7 @@ type scriptedRun struct {
 	script *library.Script
 }
 
-// resumeScript runs a script again: what completed enters it as it did, and
+// resumeScript runs a script again: completed agents enter it as they did, and
 // the rest runs.
 func resumeScript(p *cmdline.Place, c *cli.Context, drive plan.DriveFlagsRead, r scriptedRun) error {
 	pl, err := planResume(p, c, r)
@@ -86,8 +86,8 @@ func resumeScript(p *cmdline.Place, c *cli.Context, drive plan.DriveFlagsRead, r
 	return finish(c.Context, b, end, finishRequest{json: c.Bool("json")})
 }
 
-// planResume is what a run goes on with: what the latest owner went by, and
-// what the flags say of it. All is checked as at the start of a run.
+// planResume is the plan to go on with: the latest owner's, with the flags over
+// it. It checks all as at the start of a run.
 func planResume(p *cmdline.Place, c *cli.Context, r scriptedRun) (*plan.Plan, error) {
 	latest, err := session.ReadConfig(r.prior)
 	if err != nil {
@@ -135,7 +135,8 @@ func planResume(p *cmdline.Place, c *cli.Context, r scriptedRun) (*plan.Plan, er
 	return pl, err
 }
 
-// EditScript takes the text of a file in place of the recorded one.
+// EditScript takes the text of a file in place of the recorded script. It
+// returns an error if the file is not found.
 func EditScript(p *cmdline.Place, pl *plan.Plan, word string) error {
 	found, err := plan.OpenLibrary(p).Find("resume --script", word)
 	if err != nil {
@@ -150,7 +151,7 @@ func EditScript(p *cmdline.Place, pl *plan.Plan, word string) error {
 	return nil
 }
 
-// reconfigure takes what the configuration and the checkout say today.
+// reconfigure takes the present values of the configuration and the checkout.
 func reconfigure(p *cmdline.Place, c *cli.Context, pl *plan.Plan) error {
 	conf, err := p.LoadConfig(c.Context, "HEAD")
 	if err != nil {
@@ -172,8 +173,8 @@ func reconfigure(p *cmdline.Place, c *cli.Context, pl *plan.Plan) error {
 	return plan.OpenLibrary(p).Gather(pl.Script)
 }
 
-// trustResume finds out which texts that the run would newly go by nobody has
-// approved, and that its agents have programs.
+// trustResume finds the texts that the run would newly use and that are not
+// approved, and checks that its agents have programs.
 func trustResume(ctx context.Context, p *cmdline.Place, pl *plan.Plan) error {
 	entries, err := p.Repo.Tree(ctx, git.Hash(pl.Base.Tree))
 	if err != nil {

@@ -129,7 +129,7 @@ func retryAction(c *cli.Context, env cmdline.Env) error {
 	return errors.Join(err, owner.Close())
 }
 
-// readFeedback is what the agents are told.
+// readFeedback reads the feedback for the agents.
 func readFeedback(c *cli.Context, env cmdline.Env) (string, error) {
 	text := c.String("feedback")
 	if text == selection.FromInput && slices.Contains(c.Args().Slice(), selection.FromInput) {
@@ -222,7 +222,7 @@ func retryWishes(s *selection.Selection, words retryWords, fresh bool) ([]engine
 			return nil, err
 		}
 		at := slices.IndexFunc(wishes, func(w engine.RetryRequest) bool {
-			return w.Feedback == told && len(w.Remarks)+len(draft.IDs) == 0 // ids are of one agent
+			return w.Feedback == told && len(w.Remarks)+len(draft.IDs) == 0 // ids belong to a single agent
 		})
 		if at < 0 {
 			at = len(wishes)
@@ -277,7 +277,7 @@ func retryLive(p *cmdline.Place, c *cli.Context, s *selection.Selection, wishes 
 	return nil
 }
 
-// ownedRun is a run that this process owns, and what is wished of it.
+// ownedRun is a run that this process owns, and the wishes for it.
 type ownedRun struct {
 	run    *store.Run
 	owner  *store.Owner

@@ -190,15 +190,15 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 	return finish(c.Context, b, end, request)
 }
 
-// TrustError says that commands from the repository wait for an approval
-// nobody here can give.
+// TrustError says that commands from the repository wait for an approval. Only
+// a person can give it.
 type TrustError struct{ Items []config.Item }
 
 func (e *TrustError) Error() string {
 	return "commands from this repository are not approved: " + ItemKeys(e.Items)
 }
 
-// Hint says what would be right.
+// Hint names the remedy.
 func (e *TrustError) Hint() string {
 	return "read them, then run the same command with --trust"
 }
@@ -206,13 +206,13 @@ func (e *TrustError) Hint() string {
 // ExitCode is that of a missing approval.
 func (e *TrustError) ExitCode() int { return int(exit.Approval) }
 
-// approve asks for the approvals that are missing: by --trust, or on a
-// terminal. Nothing is run and nothing is stored without one.
+// approve asks for the missing approvals: by --trust, or on a terminal. Without
+// an approval nothing runs and nothing is stored.
 func approve(p *cmdline.Place, needs []config.Item, trust bool) error {
 	if len(needs) == 0 {
 		return nil
 	}
-	// An agent may read what the user would be asked about, and say nothing.
+	// An agent may read the commands, but not approve them.
 	if err := p.Personal("approving commands"); err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func begin(ctx context.Context, p *cmdline.Place, pl *plan.Plan) (*session.Sessi
 		err = b.BringAlong(ctx)
 	}
 	if err != nil {
-		// No agent has run yet, so nobody would want to see or resume it.
+		// No agent has run yet, so the run is of no use to show or resume.
 		err = errors.Join(err, owner.Close())
 		_, removing := run.Remove(context.WithoutCancel(ctx))
 		return nil, errors.Join(err, removing)

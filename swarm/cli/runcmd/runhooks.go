@@ -26,8 +26,8 @@ func runHooks(b *session.Session, c engine.Config) *runhook.Hooks {
 	}
 }
 
-// startHook asks whether the run may begin. fresh is set of one that has not
-// begun before: nothing of it is left where it may not.
+// startHook asks the hook whether the run may begin. fresh marks a run that has
+// not begun before: if the hook refuses it, nothing of it is left.
 func startHook(ctx context.Context, b *session.Session, c engine.Config, fresh bool) error {
 	note, refused := runHooks(b, c).StartRun(ctx)
 	if note != "" {
@@ -52,8 +52,8 @@ func startHook(ctx context.Context, b *session.Session, c engine.Config, fresh b
 	return errors.Join(refused, err)
 }
 
-// endHook tells that the run has ended. What goes wrong is a warning: the run
-// is what it is.
+// endHook reports the end of the run to the hook. A failure is a warning: the
+// run does not depend on it.
 func endHook(ctx context.Context, b *session.Session, c engine.Config, v *store.View) {
 	note, err := runHooks(b, c).EndRun(ctx, v)
 	switch {

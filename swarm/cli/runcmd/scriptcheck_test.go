@@ -30,7 +30,7 @@ func (s *stage) spaces() []string {
 	s.ok(err)
 	var names []string
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".") { // what workspaces have in common
+		if !strings.HasPrefix(e.Name(), ".") { // the others are shared by workspaces
 			names = append(names, e.Name())
 		}
 	}
@@ -75,7 +75,7 @@ func TestScriptCheck(t *testing.T) {
 	if got := s.git("status", "--porcelain"); got != "" {
 		t.Errorf("the checkout is changed: %s", got)
 	}
-	if left, err := os.ReadDir(filepath.Join(s.session.Run.Dir, "script")); err != nil || len(left) != 1 { // what is read by
+	if left, err := os.ReadDir(filepath.Join(s.session.Run.Dir, "script")); err != nil || len(left) != 1 { // the object store for reads
 		t.Errorf("the folder of the tools holds %v, %v", left, err)
 	}
 }
@@ -112,8 +112,8 @@ func TestScriptCheckRefuses(t *testing.T) {
 	scriptRefusal(t, err, script.CodeUnknown, `check: "`+strings.Repeat("1", 40)+`" is not a commit of this repository`)
 }
 
-// TestScriptCheckOwnCommand: a command of the script's own runs behind walls,
-// word for word, and what it writes elsewhere goes nowhere.
+// TestScriptCheckOwnCommand checks that the script's own command runs behind
+// walls, word for word, and that its writes elsewhere are dropped.
 func TestScriptCheckOwnCommand(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
@@ -133,8 +133,8 @@ func TestScriptCheckOwnCommand(t *testing.T) {
 	}
 }
 
-// TestScriptCheckSetup: a check runs in what the setup has made, and where that
-// fails the check has said nothing.
+// TestScriptCheckSetup checks that a check runs after the setup. If the setup
+// fails, the check has no verdict.
 func TestScriptCheckSetup(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
@@ -152,8 +152,8 @@ func TestScriptCheckSetup(t *testing.T) {
 	}
 }
 
-// TestScriptCheckTime: a check that takes too long has failed, with what it
-// said until then, and nothing of it lives on.
+// TestScriptCheckTime checks that a check that takes too long has failed, with
+// its output until then, and leaves no process.
 func TestScriptCheckTime(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
@@ -179,12 +179,12 @@ func TestScriptCheckTime(t *testing.T) {
 	}
 }
 
-// TestScriptCheckCores runs many checks at once, of which no two may overlap on
-// one core.
+// TestScriptCheckCores runs many checks at once on a single core. No two may
+// overlap.
 func TestScriptCheckCores(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
-	// All checks see one lock: HOME and TMPDIR are private to each.
+	// All checks share a lock: HOME and TMPDIR are private to each.
 	shared := filepath.Join(filepath.Dir(s.home), "shared")
 	s.ok(os.Mkdir(shared, 0o700))
 	lock := filepath.Join(shared, "lock")

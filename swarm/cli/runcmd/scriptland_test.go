@@ -26,7 +26,7 @@ func (s *stage) land(key string, l script.Land, patches ...workflow.Patch) (*scr
 	return s.tools.Land(s.Context(), workflow.LandRequest{Key: key, Land: &l, Patches: patches})
 }
 
-// landings are what the journal says of landings: id, key and outcome.
+// landings are the landings of the journal: id, key and outcome.
 func (s *stage) landings() string {
 	s.Helper()
 	records, err := s.session.Run.Records()
@@ -85,7 +85,8 @@ func TestScriptLand(t *testing.T) {
 	}
 }
 
-// TestScriptLandNot: what is in the way is told, and nothing moves then.
+// TestScriptLandNot checks that an obstacle is reported, and that nothing moves
+// then.
 func TestScriptLandNot(t *testing.T) {
 	t.Parallel()
 	no := false
@@ -305,7 +306,8 @@ func TestScriptLandCut(t *testing.T) {
 	}
 }
 
-// TestScriptLandKeys: a key stands for one landing, as long as that stands.
+// TestScriptLandKeys checks that a key stands for a single landing, as long as
+// that stands.
 func TestScriptLandKeys(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")

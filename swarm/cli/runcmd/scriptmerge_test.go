@@ -34,8 +34,8 @@ func TestScriptText(t *testing.T) {
 		"the text of patch %s is longer than 8.0 MiB; its files and its stat say what it holds", view.Git10(large.Commit)))
 }
 
-// TestScriptTextRunsNothing has a repository whose configuration an agent
-// wrote, with programs for what it changed.
+// TestScriptTextRunsNothing reads a repository whose configuration an agent
+// wrote, with programs for the changed files.
 func TestScriptTextRunsNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
@@ -140,7 +140,7 @@ func TestScriptMergeAgain(t *testing.T) {
 	if refs := s.git("--git-dir", s.place.Repo.RefsDir(), "for-each-ref", "--format=%(refname)", "refs/swarm/"+s.session.Run.ID+"/merged/"); refs != ref {
 		t.Errorf("refs = %s, want %s alone", refs, ref)
 	}
-	// What is merged is a base of further patches, which merge onto it.
+	// A merged tree is a base of further patches, which merge onto it.
 	next := s.patch("a3", first.Tree, "b", "2\n")
 	more, err := s.tools.Merge(t.Context(), workflow.MergeRequest{Onto: first.Tree, Patches: []workflow.Patch{next}})
 	if err != nil || s.show(more.Tree, "b") != "2" || s.show(more.Tree, "c") != "1" {
@@ -148,7 +148,7 @@ func TestScriptMergeAgain(t *testing.T) {
 	}
 	left, err := os.ReadDir(filepath.Join(s.session.Run.Dir, "script"))
 	s.ok(err)
-	if len(left) != 1 { // what is read by
+	if len(left) != 1 { // the object store for reads
 		t.Errorf("the folder of the tools holds %v", left)
 	}
 }

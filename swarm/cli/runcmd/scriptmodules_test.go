@@ -9,7 +9,8 @@ import (
 	"agentswarm/swarm/workflow"
 )
 
-// linkedPatch is a patch that records a commit of a submodule which nobody has.
+// linkedPatch is a patch that records a commit of a submodule which exists
+// nowhere.
 func (s *stage) linkedPatch() workflow.Patch {
 	s.Helper()
 	head := s.git("rev-parse", "HEAD")

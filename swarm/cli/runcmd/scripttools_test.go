@@ -29,7 +29,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// TestMain lets the test binary be the supervisor of what the tests run.
+// TestMain lets the test binary be the supervisor of the tests' commands.
 func TestMain(m *testing.M) {
 	switch args := os.Args[1:]; {
 	case len(args) == 1 && args[0] == process.Word:
@@ -134,7 +134,7 @@ func (s *stage) write(files ...string) {
 	}
 }
 
-// commitOn makes a commit that no branch holds: what its parent has, and the
+// commitOn makes a commit on no branch: the parent's files, and the given
 // files.
 func (s *stage) commitOn(parent string, files ...string) string {
 	s.Helper()
@@ -231,7 +231,7 @@ func (s *stage) at(step func(name string) error) {
 	s.step = step
 }
 
-// patch is what an agent has made that completed: a change from parent.
+// patch is the patch of a completed agent: a change from parent.
 func (s *stage) patch(id task.ID, parent string, files ...string) workflow.Patch {
 	s.Helper()
 	// Agents that do the same make different commits, as their times differ.
@@ -253,7 +253,7 @@ func (s *stage) patch(id task.ID, parent string, files ...string) workflow.Patch
 // show is a file of a commit.
 func (s *stage) show(commit, name string) string { s.Helper(); return s.git("show", commit+":"+name) }
 
-// scriptRefusal holds that an error is one that a script sees.
+// scriptRefusal checks that an error is a script's error.
 func scriptRefusal(t *testing.T, err error, code script.Code, message string) {
 	t.Helper()
 	var e *script.Error
@@ -265,8 +265,9 @@ func scriptRefusal(t *testing.T, err error, code script.Code, message string) {
 	}
 }
 
-// TestScriptToolsAreTools holds the tools to what the driver of a script asks
-// for, and to leave nothing of their own in the run's folder.
+// TestScriptToolsAreTools checks that the tools have the methods that the
+// driver of a script calls. They must leave nothing of their own in the run's
+// folder.
 func TestScriptToolsAreTools(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")

@@ -21,9 +21,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// ranWith is a run that is over, of n agents. One in four completed with a
-// patch out of its scope, all others failed, each for a long reason of its
-// own and with a note and a question that was denied.
+// ranWith is an ended run of n agents. Every fourth completed with a patch out
+// of its scope. All others failed, each with a long reason of its own, a note
+// and a denied question.
 func ranWith(n int) *store.View {
 	events := []event.Event{&event.Opened{}}
 	for i := 1; i <= n; i++ {
@@ -73,8 +73,8 @@ func mergedWith(v *store.View) *lander.Report {
 	return r
 }
 
-// summaryOf prints the end of a run, and answers its lines and what is in
-// its folder then.
+// summaryOf prints the end of a run, and returns its lines and the folder that
+// it wrote to.
 func summaryOf(t *testing.T, width int, v *store.View, merged *lander.Report) (lines []string, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -90,7 +90,7 @@ func summaryOf(t *testing.T, width int, v *store.View, merged *lander.Report) (l
 	return strings.Split(text, "\n"), dir
 }
 
-// TestSummaryIsShort holds that the end of a large run leaves what is above
+// TestSummaryIsShort checks that the end of a large run leaves the text above
 // it in sight, and that nothing of it is lost.
 func TestSummaryIsShort(t *testing.T) {
 	t.Parallel()

@@ -20,12 +20,12 @@ import (
 )
 
 // warmUp has a command of the user's fill the caches of tools before any agent
-// starts: without it a hundred agents with private writes would all compile the
-// same. It runs at the base, in a workspace that is thrown away. What it wrote
-// elsewhere all agents of this run then stand on, and none can change. cool
-// removes that.
+// starts. Without it a hundred agents with private writes would all compile the
+// same code. It runs at the base, in a workspace that is thrown away. All
+// agents of this run then read its writes elsewhere, and none can change them.
+// cool removes these writes.
 //
-// The command may fail: tests that fail have filled caches, too.
+// The command may fail: failed tests have filled caches, too.
 func warmUp(ctx context.Context, b *session.Session, command string) (cool func() error, err error) {
 	nothing := func() error { return nil }
 	if command == "" {

@@ -84,7 +84,7 @@ func carryOutScript(ctx context.Context, b *session.Session, e *engine.Engine, r
 	case ctx.Err() != nil:
 		return e.Stop(HaltFor(ctx))
 	default:
-		// Some may be at work, and nobody would wait for them.
+		// Some may be at work, and nothing would wait for them.
 		return errors.Join(err, e.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: err.Error()}))
 	}
 }
@@ -113,11 +113,11 @@ func counted(v *store.View) []*store.Agent {
 // not pass their review.
 type scriptSum struct{ completed, failed, wrong int }
 
-// scriptOutcome is the status of a run with a script, of whose agents some
+// scriptOutcome is the status of a run with a script, some of whose agents
 // completed and some failed.
 //
-// What the budget kept from beginning the script has heard of: where it did
-// without, the run went on.
+// The script knows of agents that the budget did not let begin. If it did
+// without them, the run went on.
 func scriptOutcome(v *store.View, n scriptSum, codes []exit.Code) (store.Status, []exit.Code) {
 	none := n.completed == 0 && n.failed > 0
 	if slices.Contains(codes, exit.Paused) {

@@ -63,8 +63,9 @@ func Open(c *cli.Context, env cmdline.Env, least, most int) (*cmdline.Place, *Se
 	return p, s, err
 }
 
-// Run resolves addresses of one run and its agents; without an address it takes the latest run.
-// It returns a usage error for an earlier attempt, and those of Open.
+// Run resolves addresses of a run and its agents; without an address it takes
+// the latest run. It returns a usage error for an earlier attempt, and those of
+// Open.
 func Run(ctx context.Context, p *cmdline.Place, addresses []string) (*Selection, error) {
 	s, err := selectAttempts(ctx, p, addresses)
 	if err == nil && s.Earlier {
@@ -73,8 +74,8 @@ func Run(ctx context.Context, p *cmdline.Place, addresses []string) (*Selection,
 	return s, err
 }
 
-// selectAttempts resolves addresses, which must all be of one run. No address is
-// the latest run. A run whose owner died is put in order first.
+// selectAttempts resolves addresses, which must all belong to the same run. No
+// address is the latest run. It puts a run whose owner died in order first.
 func selectAttempts(ctx context.Context, p *cmdline.Place, addresses []string) (*Selection, error) {
 	if err := cmdline.NoneEmpty(addresses); err != nil {
 		return nil, err

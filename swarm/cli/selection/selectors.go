@@ -106,8 +106,8 @@ func (e *NoWorkError) Print(env cmdline.Env, asJSON bool) error {
 	return cmdline.PrintJSON(env.Stdout, nothingObject{Schema: "swarm.nothing/1", Reason: e.Text})
 }
 
-// SayLatest names the run that an address without one has meant: after another
-// run the same words mean other agents.
+// SayLatest names the run that an address without a run has meant: after
+// another run the same words mean other agents.
 func (s *Selection) SayLatest(env cmdline.Env) {
 	if s.Latest {
 		fmt.Fprintf(env.Stderr, "run %s, the latest\n", s.Run.ID)
@@ -122,9 +122,9 @@ func (s *Selection) Keep(fits func(*store.Agent) bool) {
 	}
 }
 
-// KeepMergeable is keep for commands that take patches. A selector narrows what a
-// merge takes by itself and is not a name: it does not pick the loser of a race,
-// a rejected patch, or one that failed and was not accepted.
+// KeepMergeable is keep for commands that take patches. A selector narrows the
+// patches of a merge and is not a name. It does not pick the loser of a race, a
+// rejected patch, or the patch of a failed agent that was not accepted.
 func (s *Selection) KeepMergeable(fits func(*store.Agent) bool) {
 	review := session.ReviewOf(s.View)
 	s.Keep(func(a *store.Agent) bool { return landing.Landable(review, a) == nil && fits(a) })

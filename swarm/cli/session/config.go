@@ -15,7 +15,8 @@ import (
 // Contact has the settings for questions and notifications of a run. They are recorded with
 // the run, and a resume uses them.
 type Contact struct {
-	// Questions is what was asked for; empty: what fits whoever looks on.
+	// Questions is the requested policy; empty: the policy that fits the
+	// onlookers.
 	Questions inbox.Policy `json:"questions,omitempty"`
 	// Notify is a script for sh -c; empty: none.
 	Notify string `json:"notify,omitempty"`

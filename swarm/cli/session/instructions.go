@@ -13,9 +13,9 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// memories are the files in which a repository speaks to agents, as they are in
-// the commit that a run starts from: what a work tree has is an agent's as much
-// as a person's.
+// memories are the files with a repository's text for agents, as they are in
+// the commit that a run starts from. A work tree's files may be an agent's as
+// much as a person's.
 type memories struct {
 	find func() (map[string]string, error)
 }

@@ -63,8 +63,8 @@ func (s *Session) SayGrants(ctx context.Context) error {
 	return err
 }
 
-// actionSockets opens the sockets for the hooks of agents: one for each attempt, in a folder
-// that no other agent sees.
+// actionSockets opens the sockets for the hooks of agents: for each attempt its
+// own, in a folder that no other agent sees.
 type actionSockets struct {
 	run    *store.Run
 	getenv func(string) string

@@ -12,8 +12,9 @@ import (
 	"agentswarm/swarm/store"
 )
 
-// Reach connects with the process that owns a run. One that has just begun
-// does not listen yet: it is given a moment.
+// Reach connects with the process that owns a run. A process that has just
+// begun does not listen yet, so Reach waits a moment. It returns an error if
+// the process does not listen by then, and a usage error if the run has ended.
 func Reach(ctx context.Context, p *cmdline.Place, run *store.Run) (*control.Client, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, reachTime, fmt.Errorf("run %s does not listen", run.ID))
 	defer cancel()

@@ -83,7 +83,7 @@ const recoveryGap = time.Second
 type recoveryProgress struct {
 	say func(text string) // required
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	timer *time.Timer
 	done  int
 	total int

@@ -26,8 +26,8 @@ import (
 	"agentswarm/worktree/submodule"
 )
 
-// Session has the parts that work on one run: its workspaces, sandbox, judge and engine
-// dependencies.
+// Session has the parts that work on a run: its workspaces, sandbox, judge and
+// engine dependencies.
 type Session struct {
 	cmdline.Place
 	Run    *store.Run

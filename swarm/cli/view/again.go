@@ -54,8 +54,8 @@ func AgainNote(v *store.View, doing map[task.ID]activity.Now, now time.Time) str
 	return fmt.Sprintf("%s again%s: %s: %s", termtext.Count(waiting, "agent is tried", "agents are tried"), when, next.Kind, next.Reason)
 }
 
-// sooner reports whether a time is before another one. A time that is not known,
-// which is zero, comes last.
+// sooner reports whether a time is before another time. An unknown time, which
+// is zero, comes last.
 func sooner(at, other time.Time) bool {
 	return !at.IsZero() && (other.IsZero() || at.Before(other))
 }

@@ -26,8 +26,8 @@ func newBudgetObject(v *store.View, now time.Time) *BudgetObject {
 	return &BudgetObject{AmountObject: NewAmountObject(total), Spent: &spent}
 }
 
-// paidObject is what the latest owner of a resumed run has paid; nil of a run
-// that was not resumed.
+// paidObject is the usage that the latest owner of a resumed run has paid for;
+// nil for a run that was not resumed.
 func paidObject(v *store.View) *task.Usage {
 	if v.Resumed == 0 {
 		return nil
@@ -36,8 +36,8 @@ func paidObject(v *store.View) *task.Usage {
 	return &paid
 }
 
-// resumeCommand is what resumes a paused run: where the budget is spent, or the
-// turns of its agents were, with as much again.
+// resumeCommand is the command that resumes a paused run. If the budget or the
+// agents' turns were spent, it allows as much again.
 func resumeCommand(p *cmdline.Place, v *store.View) string {
 	return strings.Join(append([]string{p.Env.Calls, "resume", v.Identity.Run}, spending.ExtraFlags(v)...), " ")
 }

@@ -82,8 +82,8 @@ func PrintMerge(p *cmdline.Place, w io.Writer, r *lander.Report) {
 	printUndo(p, w, r)
 }
 
-// printConflict names the patch that was left out, which one landed before it,
-// the files and lines where they meet, and the commits of both.
+// printConflict names the patch that was left out, the patch that landed before
+// it, the files and lines where they meet, and the commits of both.
 func printConflict(p *cmdline.Place, w io.Writer, r *lander.Report, c merge.Conflict) {
 	name := r.Name
 	commit := func(id string) string {
@@ -225,8 +225,8 @@ func printRefused(p *cmdline.Place, w io.Writer, r *lander.Report) {
 	}
 }
 
-// printWays names the commands for a refused patch that is the person's now: one that takes
-// landed lines back, or was handed back.
+// printWays names the commands for a refused patch that is the person's now: a
+// patch that takes landed lines back, or was handed back.
 func printWays(p *cmdline.Place, w io.Writer, r *lander.Report, refused event.Refusal) {
 	a := r.View.Agent(refused.Agent)
 	if a == nil || r.DryRun {

@@ -16,8 +16,8 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-// PrintResult prints what the run gave: the answer of a single agent, else
-// the id of the run.
+// PrintResult prints the result of the run: the answer of a single agent, else
+// the id of the run. It returns an error if standard output cannot be written.
 func PrintResult(p *cmdline.Place, v *store.View, asJSON bool) error {
 	if asJSON {
 		return cmdline.PrintJSON(p.Env.Stdout, NewRunObject(v, time.Now()))
@@ -45,8 +45,8 @@ func PrintResult(p *cmdline.Place, v *store.View, asJSON bool) error {
 	return err
 }
 
-// printReturned prints what a script returned: a text as it is, anything else
-// as JSON, and nothing where it returned nothing.
+// printReturned prints the value that a script returned: a text as it is,
+// anything else as JSON. Without a value it prints nothing.
 func printReturned(p *cmdline.Place, v *store.View) error {
 	if v.Returned == nil || v.Returned.Value == nil {
 		return nil
@@ -69,7 +69,8 @@ func printReturned(p *cmdline.Place, v *store.View) error {
 	return err
 }
 
-// Thrown is what a run failed of that its script threw; nil for any other end.
+// Thrown is the error that a run's script threw and the run failed of; nil for
+// any other end.
 func Thrown(v *store.View) *library.Error {
 	if v.Status != store.RunFailed || v.Returned == nil || v.Returned.Error == nil {
 		return nil

@@ -41,7 +41,8 @@ type RunObject struct {
 	Created  time.Time        `json:"created"`
 	Ended    *time.Time       `json:"ended,omitempty"`
 	Duration int64            `json:"duration_ms"`
-	// Recovery is set where the owner of the run died and nobody recovered it.
+	// Recovery is set if the owner of the run died and the run was not
+	// recovered.
 	Recovery *RecoveryObject `json:"recovery,omitempty"`
 }
 
@@ -118,8 +119,8 @@ type PatchObject struct {
 	// Replaced are the first few submodules that it puts plain files in the
 	// place of.
 	Replaced []string `json:"replaced,omitempty"`
-	// Marked are the first few that decide what agents, git or continuous
-	// integration do.
+	// Marked are the first few files that control agents, git or continuous
+	// integration.
 	Marked []string `json:"marked,omitempty"`
 	// Modules are the patches of submodules.
 	Modules []task.ModulePatch `json:"submodules,omitempty"`
@@ -136,7 +137,7 @@ func NewPatchObject(p *task.Patch) *PatchObject {
 	}
 }
 
-// reviewObject is what somebody thinks of an agent's work.
+// reviewObject is a person's verdict on an agent's work.
 type reviewObject struct {
 	Verdict string `json:"verdict"` // accepted or rejected
 	Reason  string `json:"reason,omitempty"`
@@ -196,7 +197,7 @@ func NewRunObject(v *store.View, now time.Time) RunObject {
 		Base: id.Base.Commit, Workflow: string(id.Workflow.Kind), Created: id.Created,
 		Agents: make([]AgentObject, 0, len(v.Agents)), Recovery: NewRecoveryObject(v),
 	}
-	// One that cannot be read is told of by whatever goes by it.
+	// A command that uses the configuration reports an unreadable one.
 	config, _ := session.EngineConfig(v)
 	for _, a := range v.Agents {
 		o.Agents = append(o.Agents, NewAgentObject(config, v, a, now))
@@ -223,7 +224,7 @@ func NewRunObject(v *store.View, now time.Time) RunObject {
 	return o
 }
 
-// script adds what only a run with a script has.
+// script adds the fields of a run with a script.
 func (o *RunObject) script(v *store.View) {
 	if r := v.Returned; r != nil {
 		if r.Value != nil {

@@ -121,7 +121,7 @@ func shortNote(text string) string {
 	return string(runes[:half]) + "…" + string(runes[len(runes)-half+1:])
 }
 
-// PrintNotes prints what captures could not take or took differently.
+// PrintNotes prints the files that captures could not take or took differently.
 func PrintNotes(w io.Writer, v *store.View, limit int) {
 	told := 0
 	for _, a := range v.Agents {
@@ -207,8 +207,8 @@ func AppraisalText(e *event.Appraised) string {
 	return first
 }
 
-// markedText says of a patch that a person has to look at what it changes;
-// empty where there is no such thing.
+// markedText says that a person has to look at a patch's changes of certain
+// files; empty if it has no such change.
 func markedText(a *store.Agent) string {
 	p := a.Patch()
 	if p == nil || len(p.Marked) == 0 {
@@ -224,8 +224,8 @@ func SayMarked(p *cmdline.Place, a *store.Agent) {
 	}
 }
 
-// maxSummary is how many lines the end of a run may take on the screen: what
-// is above must still be in sight. All else is in a file that it names.
+// maxSummary is how many lines the end of a run may take on the screen: the
+// text above must still be in sight. All else is in a file that it names.
 const maxSummary = 40
 
 // PrintSummary prints the end of a run: the table, causes of failures, the merge, and the next
@@ -245,8 +245,9 @@ func PrintSummary(p *cmdline.Place, run *store.Run, v *store.View, merged *lande
 			return fmt.Errorf("keep the summary: %w", err)
 		}
 		// 13 rows with their titles and the line that counts the rest, 6 causes
-		// and 3 notes with theirs, 7 lines of a merge with theirs: with the last
-		// line, that of the run and up to three of what is next they are 40.
+		// and 3 notes with theirs, 7 lines of a merge with theirs. With the
+		// last line, the run's line and up to three lines of next steps they
+		// are 40.
 		last := "all of it: " + file
 		size := summarySize{width: width, rows: 13, causes: 6, notes: 3, merged: 7, term: term}
 		short, err := summary(p, v, merged, size)

@@ -128,7 +128,7 @@ func verdictRole(v task.Verdict) tui.Role {
 	return tui.Quiet
 }
 
-// members lists the edits of a class around the one that is shown.
+// members lists the edits of a class around the shown edit.
 func (s *Screen) members(c *Class, width, room int) []string {
 	from := max(0, min(s.at-room/2, len(c.Edits)-room))
 	var lines []string

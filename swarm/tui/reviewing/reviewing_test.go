@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// codemod is a review of 100 patches that have an edit of one class each, and of
-// five odd edits, which are read first.
+// codemod is a review of 100 patches, each with an edit of the same class, and
+// of five odd edits, which are read first.
 func codemod() *Book {
 	b := &Book{Run: "k3x9q2"}
 	for i := range 5 {
@@ -143,7 +143,7 @@ func TestCodemod(t *testing.T) {
 	}
 }
 
-// TestKeys: each key does what the help says of it.
+// TestKeys checks that the help describes the effect of each key.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

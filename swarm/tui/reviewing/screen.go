@@ -13,8 +13,8 @@ import (
 
 // Screen is the review. Make it with [New].
 //
-// The last verdict waits for the next one, so that a person can undo it; it is
-// recorded then, or when the person leaves.
+// The last verdict waits for the next verdict, so that a person can undo it; it
+// is recorded then, or when the person leaves.
 type Screen struct {
 	book    *Book
 	desk    Desk

@@ -55,7 +55,7 @@ func hundred() *Snapshot {
 	return s
 }
 
-// fake notes what is asked of it.
+// fake records the requests.
 type fake struct{ did []string }
 
 func (f *fake) Next(context.Context) (*Snapshot, error) { return hundred(), nil }
@@ -221,7 +221,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestKeys: each key does what the help says of it.
+// TestKeys checks that the help describes the effect of each key.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -283,7 +283,7 @@ func TestSight(t *testing.T) {
 	p := sit(80, 24)
 	snap := hundred()
 	snap.Rows[83].Question = &Question{ID: "k3x9q2-900", Wants: "other", Whole: "other"}
-	p.Show(snap) // in place of the one that was shown
+	p.Show(snap) // in place of the shown question
 	p.types("a")
 	if len(p.fake.did) > 0 {
 		t.Errorf("a new question is answered at once: %q", p.fake.did)
