@@ -1,10 +1,10 @@
-// Package ask owns what is said on the socket by which what an agent wants to
-// do is asked about, these actions and whether they may be, and the end of it
-// that asks. The other one is that of package ear.
+// Package ask owns the protocol of the ask socket, by which an agent's actions
+// are judged: the requests, the answers, and the asking end. Package ear is the
+// answering end.
 //
 // It decides nothing. It does without package net, whose initialisation takes
-// longer than a question does: who asks is as a rule a process that was started
-// for nothing else.
+// longer than a question: the asking process is mostly started for a single
+// question.
 package ask
 
 import (
@@ -26,8 +26,9 @@ import (
 // [Address].
 const Variable = "SWARM_ASK"
 
-// Address is where an agent asks: a socket, and the secret that only this agent
-// is told. Siblings may be able to connect, and must not ask in its name.
+// Address is the address for an agent's questions: a socket, and the secret
+// that only this agent gets. Siblings may be able to connect, and must not ask
+// in its name.
 func Address(path, secret string) string { return path + ":" + secret }
 
 // Path is the socket of an address.
@@ -43,14 +44,14 @@ func split(address string) (path, secret string) {
 	return address, ""
 }
 
-// MaxRequest bounds what is asked, in bytes: a whole file may be in it.
+// MaxRequest bounds a request, in bytes: a whole file may be in it.
 const MaxRequest = 4 << 20
 
-// maxAnswer bounds what is answered, in bytes.
+// maxAnswer bounds an answer, in bytes.
 const maxAnswer = 64 << 10
 
-// Action is one thing that an agent wants to do. One of Command, Write, Git
-// and Tool is set.
+// Action is a single action that an agent wants to take. Exactly one of
+// Command, Write, Git and Tool is set.
 type Action struct {
 	Command string   `json:"command,omitempty"` // text for a shell
 	Write   string   `json:"write,omitempty"`   // the path of a file
@@ -62,8 +63,8 @@ type Action struct {
 	Cwd     string   `json:"cwd,omitempty"`     // where; empty: the workspace
 }
 
-// Whole reports whether an action is one: it says one thing, and nothing that
-// belongs to another.
+// Whole reports whether an action is valid: it names a single action, and has
+// no field that belongs to another.
 func (a *Action) Whole() bool {
 	set := 0
 	for _, is := range []bool{a.Command != "", a.Write != "", len(a.Git) > 0, a.Tool != ""} {
@@ -77,8 +78,8 @@ func (a *Action) Whole() bool {
 // Request asks whether all of some actions may be.
 type Request struct {
 	Actions []Action `json:"actions"`
-	// Guard says that a guard asks: what a person has just allowed the agent
-	// to begin may begin.
+	// Guard says that a guard asks: an action may begin that a person has just
+	// allowed the agent to begin.
 	Guard bool `json:"guard,omitempty"`
 	// Secret is that of the address, which [Ask] and [Once] fill in.
 	Secret string `json:"secret,omitempty"`
@@ -88,11 +89,11 @@ type Request struct {
 type Answer struct {
 	Allow   bool   `json:"allow"`
 	Reason  string `json:"reason,omitempty"`  // of a refusal
-	Instead string `json:"instead,omitempty"` // what could be done
+	Instead string `json:"instead,omitempty"` // another way to reach the aim
 }
 
-// Ask asks, and waits for as long as it takes. That nobody answers is an error.
-// Once ctx has ended nothing is asked.
+// Ask sends a request, and waits for the answer without a deadline. It returns
+// an error if no answer comes. Once ctx has ended it sends nothing.
 func Ask(ctx context.Context, address string, r Request) (*Answer, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -112,8 +113,9 @@ func Ask(ctx context.Context, address string, r Request) (*Answer, error) {
 	return exchange(conn, text)
 }
 
-// Once asks as a guard whether one action may be: in a process that has
-// nothing else to do, and to which only a signal can come.
+// Once asks as a guard about a single action, in a process that does nothing
+// else and receives only signals. It returns an error if the action is too long
+// or no answer comes.
 func Once(address string, a Action) (*Answer, error) {
 	socket, secret := split(address)
 	text, err := Request{Actions: []Action{a}, Guard: true, Secret: secret}.text()
@@ -143,7 +145,7 @@ func (r Request) text() ([]byte, error) {
 // dial connects to a socket. Its end is a file whose deadlines work.
 func dial(socket string) (*os.File, error) {
 	fail := func(err error) (*os.File, error) { return nil, &os.PathError{Op: "connect", Path: socket, Err: err} }
-	syscall.ForkLock.RLock() // what is started meanwhile does not get it
+	syscall.ForkLock.RLock() // processes started meanwhile do not inherit it
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err == nil {
 		unix.CloseOnExec(fd)
@@ -165,9 +167,9 @@ func dial(socket string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), socket), nil
 }
 
-// exchange says what is asked, and waits for the answer. Who is asked by too many
-// has said so and gone before it is heard what for: its words are read all the
-// same.
+// exchange sends a request, and waits for the answer. A crowded end may send
+// its refusal and hang up before it reads the request: its words are read all
+// the same.
 func exchange(conn *os.File, text []byte) (*Answer, error) {
 	_, unsaid := conn.Write(text)
 	line, err := bufio.NewReaderSize(conn, maxAnswer).ReadSlice('\n')

@@ -16,7 +16,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// GoneError is a run that nobody listens for: its owner ended.
+// GoneError is a run without a listening owner: its owner ended.
 type GoneError struct{ Run string }
 
 func (e *GoneError) Error() string { return fmt.Sprintf("run %s has no live owner", e.Run) }
@@ -34,20 +34,20 @@ type AnswerError struct {
 
 func (e *AnswerError) Error() string { return e.Message }
 
-// UsurpedError is a run whose socket was replaced by one of its agents.
-type UsurpedError struct{ Pid int } // of who listens there
+// UsurpedError reports a run whose socket was replaced by an agent of the run.
+type UsurpedError struct{ Pid int } // of the listening process
 
 func (e *UsurpedError) Error() string {
 	return fmt.Sprintf("its control socket was replaced: process %d, which listens there, is an agent's", e.Pid)
 }
 
-// Hint says what would be right.
+// Hint returns the way out.
 func (e *UsurpedError) Hint() string {
 	return "end the run by a SIGTERM to the process that runs it"
 }
 
-// Client is another process's end of a run's control socket. It is used by
-// one goroutine at a time.
+// Client is another process's end of a run's control socket. A single goroutine
+// uses it at a time.
 type Client struct {
 	run    string
 	secret string
@@ -97,8 +97,8 @@ func dial(ctx context.Context, path string, run *store.Run) (*Client, error) {
 	if err != nil || p.uid != os.Getuid() {
 		return nil, errors.Join(fmt.Errorf("%s is not served by this user", path), err, c.Close())
 	}
-	// An agent may write where the socket is, and would like to hear what is
-	// said and typed there.
+	// An agent may be able to write to the socket's folder, and could listen
+	// there for messages and typed text.
 	if belowUs(p.pid) || proc.SupervisedAt(p.pid, run.ID) {
 		if err := c.Close(); err != nil {
 			return nil, err
@@ -143,9 +143,10 @@ func (c *Client) Attach(ctx context.Context, r *Attach) (*Stream, error) {
 	return &Stream{conn: c.conn, lines: c.lines}, nil
 }
 
-// ask sends a request and reads the reply to its last line. After an error other than an
-// [*AnswerError] the connection is of no more use. Once ctx has ended nothing is
-// asked: it would be carried out, and nobody would hear of it.
+// ask sends a request and reads the reply to its last line. After an error
+// other than an [*AnswerError] the connection is of no more use. Once ctx has
+// ended ask sends nothing: the request would be carried out without a reader of
+// its result.
 func (c *Client) ask(ctx context.Context, r Request) (reply, error) {
 	if ctx.Err() != nil {
 		return reply{}, context.Cause(ctx)

@@ -22,14 +22,14 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// target remembers what it was told.
+// target records the requests.
 type target struct {
 	mu          sync.Mutex
 	carried     []Request
 	supervisors []int
 	err         error
 	hold        chan struct{} // where set, told when a stop has begun to wait
-	left        func()        // where set, called when whoever was attached has left
+	left        func()        // where set, called when the attached client has left
 }
 
 func (g *target) Carry(ctx context.Context, r Request) error {
@@ -44,7 +44,7 @@ func (g *target) Carry(ctx context.Context, r Request) error {
 	return g.err
 }
 
-// Attach sends back what is typed, in capitals, until an empty input.
+// Attach sends the input back in capitals, until an empty input.
 func (g *target) Attach(_ context.Context, r *Attach) (func(*Stream) error, error) {
 	if g.err != nil {
 		return nil, g.err
@@ -128,7 +128,7 @@ func listening(t *testing.T, g *target) (*Server, *store.Run, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Those that say nothing while a test on a busy machine goes on stay.
+	// On a busy machine silent clients stay while a test runs.
 	s.patience = time.Minute
 	s.begin(t.Context())
 	t.Cleanup(func() {

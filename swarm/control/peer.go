@@ -12,9 +12,9 @@ import (
 // peer is the process at the other end of a connection.
 type peer struct{ pid, uid int }
 
-// admit tells why a peer may not speak; nil where it may. An agent must not
-// be able to end others, so whatever could be one is refused, and so is what
-// cannot be looked at.
+// admit returns why a peer may not send requests; nil: it may. An agent must
+// not be able to end others. So admit refuses each peer that could be an agent,
+// and each peer that cannot be examined.
 func admit(conn *net.UnixConn, supervises func(pid int) bool) error {
 	p, err := peerOf(conn)
 	if err != nil {
@@ -39,7 +39,7 @@ func admit(conn *net.UnixConn, supervises func(pid int) bool) error {
 	if agent {
 		return &RefusedError{Reason: "a process with SWARM_AGENT in its environment may not control a run"}
 	}
-	// Only if the same process is still there was it the one looked at.
+	// The examined process was the peer only if it is still there.
 	return stillThere(conn)
 }
 

@@ -33,7 +33,8 @@ func onSocket(conn *net.UnixConn, do func(fd int) error) error {
 	return errors.Join(err, inner)
 }
 
-// refuseForeign refuses a process of another PID namespace: walls have one.
+// refuseForeign refuses a process of another PID namespace: a sandbox has its
+// own.
 func refuseForeign(pid int) error {
 	ours, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
@@ -49,8 +50,8 @@ func refuseForeign(pid int) error {
 	return nil
 }
 
-// belowUs tells whether a process is in a PID namespace below ours. Of one
-// above, we would not know the number, and one that has ended is in none.
+// belowUs reports whether a process is in a PID namespace below ours. A process
+// of a namespace above has no number here, and an ended process is in none.
 func belowUs(pid int) bool {
 	ours, err := os.Readlink("/proc/self/ns/pid")
 	theirs, terr := os.Readlink(procFile(pid, "ns/pid"))

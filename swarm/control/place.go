@@ -22,11 +22,11 @@ import (
 	"agentswarm/swarm/store"
 )
 
-// longest is below what sun_path holds on every system we know (104).
+// longest is below the size of sun_path on every system we know (104).
 const longest = 100
 
-// room is what the longest name below a folder for sockets takes: that of the ask
-// socket of an attempt.
+// room is the longest name below a folder for sockets: that of the ask socket
+// of an attempt.
 const room = len("/abcdef-01234567.a1000000.100/s")
 
 // Check refuses a folder for sockets that a run of a state could not use. It makes
@@ -50,10 +50,10 @@ func (e *PlaceError) Error() string {
 	return fmt.Sprintf("the folder for sockets %s %s", e.Dir, e.Reason)
 }
 
-// candidates are the folders in which this process may make the sockets of runs,
-// the best first: the user's run-time folder, one of the state, and one in /tmp.
-// Where nothing can be mounted, agents write to /tmp: a run-time folder there
-// comes after the state's.
+// candidates are the folders in which this process may make the sockets of
+// runs, the best first: the user's run-time folder, a folder of the state, and
+// a folder in /tmp. On a system without mounts agents write to /tmp: then a
+// run-time folder there comes after the state's.
 func candidates(state *store.State, getenv func(string) string) []string {
 	root := filepath.Dir(state.Dir)
 	var all []string
@@ -86,8 +86,9 @@ func runtimeFolder(getenv func(string) string) string {
 	return filepath.Join(runtime, "swarm")
 }
 
-// openTo reports whether agents in a sandbox without mounts may write to a folder:
-// it lies in one that all programs write to, and the state does not.
+// openTo reports whether agents in a sandbox without mounts may write to a
+// folder: it lies in a folder that all programs write to, and the state does
+// not.
 func openTo(dir, state string) bool {
 	for _, shared := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
 		shared = fspath.Real(shared)
@@ -101,8 +102,9 @@ func openTo(dir, state string) bool {
 
 func spare() string { return "/tmp/swarm-" + strconv.Itoa(os.Getuid()) }
 
-// Folders are where owners of runs may have made sockets outside of the state:
-// they can have had another environment than we, as under cron or ssh.
+// Folders are the folders in which owners of runs may have made sockets outside
+// of the state: they can have had another environment than we, as under cron or
+// ssh.
 func Folders(getenv func(string) string) []string {
 	var all []string
 	for _, dir := range []string{runtimeFolder(getenv), filepath.Join("/run/user", strconv.Itoa(os.Getuid()), "swarm"), spare()} {
@@ -113,12 +115,13 @@ func Folders(getenv func(string) string) []string {
 	return all
 }
 
-// foldersOf are where the owner of a run may have made its socket.
+// foldersOf are the folders in which the owner of a run may have made its
+// socket.
 func foldersOf(run *store.Run, getenv func(string) string) []string {
 	return FoldersFor(run.State(), getenv)
 }
 
-// Folder is where the sockets of a run are that this process owns.
+// Folder is the folder for the sockets of a run that this process owns.
 func Folder(run *store.Run, getenv func(string) string) string {
 	all := candidates(run.State(), getenv)
 	for _, dir := range all {
@@ -129,8 +132,8 @@ func Folder(run *store.Run, getenv func(string) string) string {
 	return all[0]
 }
 
-// prepare makes the folder where it is missing and accepts it only if nobody
-// else can have put anything there.
+// prepare makes the folder if it is missing. It accepts the folder only if no
+// other user can have put anything there.
 func prepare(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return &PlaceError{Dir: dir, Reason: "cannot be made: " + err.Error()}
@@ -165,9 +168,10 @@ func owner(info fs.FileInfo) int {
 	return -1
 }
 
-// AskFolder makes the folder that holds the ask socket of one attempt, in a
-// folder that agents do not see. The path of a socket in it, of one letter, is
-// short enough.
+// AskFolder makes the folder that holds the ask socket of an attempt, in a
+// folder that agents do not see. The path of a socket in it, with a name of one
+// letter, is short enough. It returns a [*PlaceError] if the folder cannot be
+// used.
 func AskFolder(run *store.Run, attempt string, getenv func(string) string) (string, error) {
 	dir := Folder(run, getenv)
 	if err := prepare(dir); err != nil {
@@ -211,8 +215,8 @@ func Clear(run *store.Run, getenv func(string) string) error {
 	return all
 }
 
-// socket is the path of a run's socket in a folder. Runs of two states may
-// have one id, so that the state is in the name.
+// socket is the path of a run's socket in a folder. Runs of two states may have
+// the same id, so the name includes the state.
 func socket(dir string, run *store.Run) (string, error) {
 	sum := sha256.Sum256([]byte(run.State().Dir))
 	path := filepath.Join(dir, run.ID+"-"+hex.EncodeToString(sum[:4])+".sock")

@@ -86,7 +86,7 @@ func TestListenElsewhere(t *testing.T) {
 	if _, _, err := listenIn([]string{first}, o.Run, refuse); !errors.Is(err, syscall.EOPNOTSUPP) {
 		t.Errorf("listenIn of no folder with sockets = %v", err)
 	}
-	// Best would be the run-time folder: what is there decides.
+	// The run-time folder would be best: an existing socket decides.
 	state := filepath.Join(filepath.Dir(o.Run.State().Dir), "sockets")
 	if all := candidates(o.Run.State(), in(runtime)); all[0] != second || len(all) > 1 && all[1] != state && all[1] != spare() {
 		t.Errorf("candidates = %q", all)
@@ -208,8 +208,8 @@ func FuzzDecodeReply(f *testing.F) {
 	})
 }
 
-// TestRoom has folders for sockets just long and just short enough: what is
-// taken for one must have room for a socket.
+// TestRoom has folders for sockets just too long and just short enough: a
+// folder taken for sockets must have room for a socket.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	o := owned(t)
@@ -225,7 +225,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestClear removes what one run left, and nothing of another.
+// TestClear removes the sockets of a run, and those of no other.
 func TestClear(t *testing.T) {
 	t.Parallel()
 	runtime, err := os.MkdirTemp("", "c") // short: a socket's path is bounded
@@ -251,7 +251,7 @@ func TestClear(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := AskFolder(run, "a1.1", getenv) // what a dead owner left is no harm
+		again, err := AskFolder(run, "a1.1", getenv) // the files of a dead owner are no harm
 		if err != nil || again != dir || len(dir) > longest-2 {
 			t.Fatalf("AskFolder = %s, %v, then %s", dir, err, again)
 		}

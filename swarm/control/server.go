@@ -16,26 +16,27 @@ import (
 )
 
 const (
-	// patience is how long a peer may take to say or read a line.
+	// patience bounds the time in which a peer sends or reads a line.
 	patience = 5 * time.Second
-	// carryOut is how long the engine may take; a client waits longer.
+	// carryOut bounds the time for the engine; a client waits longer.
 	carryOut = 10 * time.Second
-	// crowd is how many may be connected at once, to ask something.
+	// crowd is the number of connections for requests at the same time.
 	crowd = 32
-	// audience is how many may be attached to terminals at once. They stay
-	// for hours, and must not be in the way of who wants to ask.
+	// audience is the number of clients attached to terminals at the same time.
+	// They stay for hours, and must not be in the way of requests.
 	audience = 256
 )
 
 // Target carries requests out. Its methods are called from several
 // goroutines.
 type Target interface {
-	// Carry carries one out.
+	// Carry carries out a request.
 	Carry(context.Context, Request) error
-	// Attach joins a terminal, and returns what is done with the stream once
-	// it is open. It must return when ctx, the stream or the terminal ends.
+	// Attach joins a terminal, and returns the function that serves the open
+	// stream. The function must return when ctx, the stream or the terminal
+	// ends.
 	Attach(context.Context, *Attach) (func(*Stream) error, error)
-	// Supervises tells whether a process is one of the run's supervisors.
+	// Supervises reports whether a process is a supervisor of the run.
 	Supervises(pid int) bool
 }
 
@@ -72,7 +73,7 @@ func (s *Server) begin(ctx context.Context) {
 	s.work.Go(func() { s.accept(ctx) })
 }
 
-// open makes the socket, in the first folder that can hold one.
+// open makes the socket, in the first folder that can hold it.
 func open(o *store.Owner, target Target, getenv func(string) string) (*Server, error) {
 	secret, err := writeSecret(o.Run)
 	if err != nil {
@@ -123,8 +124,8 @@ func listen(path string) (*net.UnixListener, error) {
 	return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 }
 
-// clearStale removes the socket of an owner that died: the caller owns the
-// run, so that nobody else can be listening.
+// clearStale removes the socket of an owner that died: the caller owns the run,
+// so that no other process can be listening.
 func clearStale(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -141,8 +142,9 @@ func clearStale(path string) error {
 	return nil
 }
 
-// Close ends all connections, waits for them and removes the socket, if it is
-// still the one that was made.
+// Close ends all connections, waits for them and removes the socket, if no
+// other process replaced it. It returns the errors of the listener and the
+// removal.
 func (s *Server) Close() error {
 	var err error
 	s.once.Do(func() {
@@ -185,9 +187,8 @@ func (s *Server) accept(ctx context.Context) {
 	}
 }
 
-// serve answers one peer. What goes wrong here is told to the peer; where that
-// fails too, there is nobody left to tell.
-// leave gives the peer's slot up early.
+// serve answers a peer. Errors go to the peer; if that fails too, nothing is
+// left to report to. leave gives the peer's slot up early.
 func (s *Server) serve(ctx context.Context, conn *net.UnixConn, leave func()) {
 	defer conn.Close()
 	if err := admit(conn, s.target.Supervises); err != nil {
@@ -244,8 +245,8 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, leave func()) {
 	}
 }
 
-// refusal is why a peer may not speak, without the word that [RefusedError]
-// puts before it at the other end again.
+// refusal is the reason why a peer may not send requests, without the word that
+// [RefusedError] puts before it at the other end again.
 func refusal(err error) error {
 	var refused *RefusedError
 	if errors.As(err, &refused) {
@@ -254,8 +255,8 @@ func refusal(err error) error {
 	return err
 }
 
-// attach hands the connection over to a terminal. What goes wrong is told in
-// the reply or ends the connection.
+// attach hands the connection over to a terminal. An error goes into the reply
+// or ends the connection.
 func (s *Server) attach(ctx context.Context, r *Attach, stream *Stream) {
 	conn := stream.conn.(*net.UnixConn)
 	join, err := s.target.Attach(ctx, r)
@@ -263,7 +264,7 @@ func (s *Server) attach(ctx context.Context, r *Attach, stream *Stream) {
 		_ = answer(conn, denial(task.Other, err))
 		return
 	}
-	// Whoever attached may be silent for hours.
+	// An attached client may be silent for hours.
 	if conn.SetReadDeadline(time.Time{}) != nil || ctx.Err() != nil ||
 		answer(conn, reply{OK: true, Run: s.run, Pid: os.Getpid()}) != nil {
 		return

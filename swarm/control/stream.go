@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Frame is a part of a [Stream]: [*Output], [*Notice] and [*End] go to whoever
-// attached, [*Input] and [*Resize] come from there.
+// Frame is a part of a [Stream]: [*Output], [*Notice] and [*End] go to the
+// attached client, [*Input] and [*Resize] come from it.
 //
 //sumtype:decl
 type Frame interface{ frame() byte }
 
-// Output is what the terminal shows.
+// Output is text that the terminal shows.
 type Output struct{ Bytes []byte }
 
 // Notice is a line for the person at the other end.
@@ -27,7 +27,7 @@ type Notice struct{ Text string }
 // End says that there is nothing more, and why.
 type End struct{ Text string }
 
-// Input is what somebody typed.
+// Input is text that somebody typed.
 type Input struct{ Bytes []byte }
 
 // Resize is the size of somebody's window.
@@ -46,16 +46,16 @@ func (*Resize) frame() byte { return 'r' }
 const maxFrame = 64 << 10
 
 // Stream is a connection that carries frames: a letter, the length in four
-// bytes, the highest first, and the content. One goroutine may read while
-// others write.
+// bytes, the highest first, and the content. A goroutine may read while others
+// write.
 type Stream struct {
 	conn  net.Conn
 	lines *bufio.Reader
 	mu    sync.Mutex // keeps frames whole
 }
 
-// Write sends a frame. What is longer than a frame goes as several. Whoever
-// does not take it within a few seconds is given up.
+// Write sends a frame, in several parts if it is too long. It gives up, with an
+// error, on a peer that does not take a part within a few seconds.
 func (s *Stream) Write(f Frame) error {
 	body, err := encodeFrame(f)
 	if err != nil {
@@ -83,9 +83,9 @@ func (s *Stream) Write(f Frame) error {
 // between two frames.
 func (s *Stream) Read() (Frame, error) { return readFrame(s.lines) }
 
-// Leave ends what this end says. The other end hangs up once it has put in order
-// what that was about: who reads on until then, which fails within a few
-// seconds, knows that nobody is taken to be here any more.
+// Leave ends the output of this end. The other end hangs up once it has handled
+// all of it. The caller reads on until then, which fails within a few seconds.
+// Then it knows that the other end has seen it leave.
 func (s *Stream) Leave() error {
 	half, ok := s.conn.(interface{ CloseWrite() error })
 	if !ok {

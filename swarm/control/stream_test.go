@@ -55,8 +55,8 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// TestLeave holds that who leaves, and reads to the end, has left as far as the
-// run knows.
+// TestLeave checks that a client which leaves, and reads to the end, counts as
+// gone for the run.
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	var free atomic.Bool
@@ -92,8 +92,8 @@ func TestAttachIsRefused(t *testing.T) {
 	}
 }
 
-// TestCloseEndsAStream holds that somebody who is attached and silent does
-// not hold up the end of a run.
+// TestCloseEndsAStream checks that a silent attached client does not hold up
+// the end of a run.
 func TestCloseEndsAStream(t *testing.T) {
 	t.Parallel()
 	srv, r, runtime := listening(t, &target{})
@@ -112,8 +112,8 @@ func TestCloseEndsAStream(t *testing.T) {
 	}
 }
 
-// FuzzFrames reads what a peer may send: no panic, nothing over the limit,
-// and what was read is written as it was.
+// FuzzFrames reads the bytes of a peer: no panic, nothing over the limit, and a
+// frame that was read is written unchanged.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte("i\x00\x00\x00\x02hi"))
 	f.Add([]byte("r\x00\x00\x00\x16{\"rows\":24,\"cols\":80} "))

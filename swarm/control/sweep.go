@@ -17,7 +17,7 @@ import (
 	"agentswarm/swarm/store"
 )
 
-// sweepAge is how old the sockets of a dead run must be: the owner of a run makes a
+// sweepAge is the least age of a dead run's sockets: the owner of a run makes a
 // socket before it listens on it.
 const sweepAge = time.Hour
 
@@ -33,9 +33,9 @@ func FoldersFor(state *store.State, getenv func(string) string) []string {
 	return all
 }
 
-// Sweep removes the sockets of runs that died from some folders, whatever state they
-// belong to: nobody resumes a run whose state is gone. A run is alive if a process
-// listens on one of its sockets. Folders that are not ours alone are left alone.
+// Sweep removes the sockets of dead runs from some folders, for any state: a
+// run without a state cannot be resumed. A run is alive if a process listens on
+// any of its sockets. Folders that are not ours alone are left alone.
 func Sweep(folders []string, now time.Time) (failed error) {
 	for _, dir := range folders {
 		entries, err := os.ReadDir(dir)
@@ -53,7 +53,7 @@ func Sweep(folders []string, now time.Time) (failed error) {
 				continue
 			}
 			aside := filepath.Join(dir, prefix+"dead")
-			// One that a crash left aside is in the way of the others.
+			// A socket that a crash left aside is in the way of the others.
 			slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(rank(a, aside), rank(b, aside)) })
 			for _, path := range paths {
 				failed = errors.Join(failed, sweep(path, aside))
@@ -70,8 +70,8 @@ func rank(path, first string) int {
 	return 1
 }
 
-// ofRun is how the names of a run's socket and of the folders of its attempts begin:
-// with the run and the state.
+// ofRun matches the start of the names of a run's socket and of the folders of
+// its attempts: the run and the state.
 var ofRun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+-[0-9a-f]{8}\.`) })
 
 // dead reports whether all paths of a run are old sockets, or folders of such, and no
@@ -86,8 +86,9 @@ func dead(paths []string, now time.Time) bool {
 	return true
 }
 
-// listens reports whether a process may listen on a socket, or on the one in the folder
-// of an attempt. Only a refusal tells that none does. Other files count as alive.
+// listens reports whether a process may listen on a socket, or on the socket in
+// the folder of an attempt. Only a refusal proves that none does. Other files
+// count as alive.
 func listens(path string) bool {
 	info, err := os.Lstat(path)
 	if err == nil && info.IsDir() {
@@ -110,7 +111,7 @@ func listens(path string) bool {
 // sweep takes a path aside and removes it. Its run may have been resumed since it was
 // looked at, and listen there by now: then the path comes back.
 func sweep(path, aside string) error {
-	err := os.Rename(path, aside) // They may be one path.
+	err := os.Rename(path, aside) // They may be the same path.
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

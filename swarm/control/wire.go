@@ -15,7 +15,7 @@ import (
 // and so does a long remark. A [*Review] can have several lines.
 const maxLine = 256 << 10
 
-// Request is what a client asks: [*Cancel], [*Stop], [*Retry], [*Review],
+// Request is a request of a client: [*Cancel], [*Stop], [*Retry], [*Review],
 // [*Answer], [*Send] or [*Attach]; [*Ping] asks who is there.
 //
 //sumtype:decl
@@ -24,7 +24,7 @@ type Request interface{ verb() string }
 // Ping asks who is there.
 type Ping struct{}
 
-// Cancel asks to end agents. It names at least one; an empty cause is that
+// Cancel ends agents. It names at least one agent; an empty cause means that
 // they were cancelled by name.
 type Cancel struct {
 	Agents []task.ID
@@ -50,14 +50,14 @@ type Review struct {
 	Edits   []event.EditsReviewed
 	Remarks []event.Remarked
 
-	more bool // the next request continues this one
+	more bool // the next request continues this request
 }
 
 // Answer answers a question.
 type Answer struct {
 	ID string
-	// Shown is the digest of the action that whoever answers has seen, as
-	// inbox.Digest makes it; empty where they saw none. See inbox.Answer.
+	// Shown is the digest of the action that the answering person has seen, as
+	// inbox.Digest makes it; empty if they saw none. See inbox.Answer.
 	Shown  string
 	Allow  bool
 	Text   string
@@ -81,8 +81,7 @@ type Send struct {
 	Text  string
 }
 
-// Attach joins the terminal of an agent. What follows the reply are frames;
-// see [Stream].
+// Attach joins the terminal of an agent. Frames follow the reply; see [Stream].
 type Attach struct {
 	Agent task.ID
 	// Watch is set by who does not want to type.
@@ -167,7 +166,7 @@ func decodeRequest(line []byte) (Request, error) {
 	return r, nil
 }
 
-// narrow is the one request that the flat form is; nil where it is none.
+// narrow turns the flat form into its request; nil: it is none.
 func (f requestJSON) narrow() (Request, error) {
 	switch f.Verb {
 	case "ping":
@@ -245,7 +244,7 @@ func (f requestJSON) narrowCancel() (Request, error) {
 	return &Cancel{Agents: f.Agents, Cause: f.Cause, Reason: f.Reason}, f.namesAgents()
 }
 
-// reply is the answer to one request.
+// reply is the answer to a request.
 type reply struct {
 	OK    bool        `json:"ok"`
 	Run   string      `json:"run,omitempty"`

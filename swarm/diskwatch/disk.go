@@ -10,14 +10,14 @@ type sample struct {
 
 // disk is a file system under watch.
 //
-// While it is not low, two earlier samples are kept: the loss counts from one
-// that is at least a window old, where there is one. While it is low, these
+// While it is not low, two earlier samples are kept: the loss counts from a
+// sample that is at least a window old, if there is any. While it is low, these
 // samples stay, so that a short large loss is not forgotten. Each time that
 // half of the space is gone since, the loss counts from the sample before.
 type disk struct {
 	last    sample
 	earlier sample    // the loss counts from here
-	recent  sample    // follows earlier; while the disk is low, the first low one
+	recent  sample    // follows earlier; while the disk is low, the first low sample
 	low     bool      // at the last sample
 	stopped *Space    // the sample when an agent was stopped; nil: none was
 	due     time.Time // when folders may be walked next

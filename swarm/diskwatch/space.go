@@ -44,7 +44,7 @@ const (
 	// maxLowInodes bounds the free inodes below which it is.
 	maxLowInodes = 10_000
 	// share is the part of a file system that is its threshold, if that is less.
-	share = 50 // one fiftieth: 2 %
+	share = 50 // a fiftieth: 2 %
 )
 
 // threshold returns the free bytes and inodes below which no further agent
@@ -53,9 +53,9 @@ func (s Space) threshold() (bytes, inodes int64) {
 	return min(maxLow, s.Total/share), min(maxLowInodes, s.MaxInode/share)
 }
 
-// low reports whether a file system is below its threshold, or has less than
-// four times as much and will be full before two more samples are taken, by what
-// it lost since the last sample.
+// low reports whether a file system is below its threshold. A file system with
+// less than four times as much is low, too, if its loss since the last sample
+// would fill it before two more samples are taken.
 func (s Space) low(before Space) bool {
 	bytes, inodes := s.threshold()
 	if before.Device == s.Device && before.Total > 0 {
@@ -83,8 +83,8 @@ func (s Space) Short() (bytes, inodes int64) {
 	return bytes, 0
 }
 
-// below reports whether a file system has at most half of what another sample of
-// it had.
+// below reports whether a file system has at most half of the space of another
+// sample.
 func (s Space) below(other Space) bool {
 	return s.Free <= other.Free/2 || s.MaxInode > 0 && s.Inodes <= other.Inodes/2
 }

@@ -32,7 +32,7 @@ type Agents interface {
 // Watch watches the file systems of a run.
 type Watch struct {
 	Dirs    []string          // required: a folder of each file system
-	MaxSize int64             // bytes that one agent may write; 0: any number
+	MaxSize int64             // bytes that an agent may write; 0: any number
 	Agents  Agents            // required
 	Warn    func(text string) // required: tells a person
 
@@ -53,8 +53,8 @@ type attempt struct {
 
 func (a Writer) attempt() attempt { return attempt{a.ID, a.Attempt} }
 
-// patience is how many samples of a full disk are taken after the last agent at
-// work ended, before those that wait fail. Meanwhile workspaces are removed.
+// patience is the number of samples of a full disk after the last running agent
+// ended, before the waiting agents fail. Meanwhile workspaces are removed.
 const patience = 8
 
 // gap is the time between two samples.
@@ -154,18 +154,18 @@ func (s Space) lacksInodes() bool {
 	return s.MaxInode > 0 && float64(s.Inodes)*float64(bytes) < float64(s.Free)*float64(inodes)
 }
 
-// least is how much an agent must have written to be stopped for it.
+// Least amounts that an agent must have written to be stopped for it.
 const (
 	leastBytes = 1 << 20
 	leastFiles = 1000
 )
 
-// lag is how much the times of files may be behind the clock.
+// lag is the largest delay of file times behind the clock.
 const lag = 100 * time.Millisecond
 
-// relieve stops the agent that wrote most to a file system that is low, if the
-// agents wrote at least half of the loss. A second one is stopped only once half
-// of the space at that time is gone.
+// relieve stops the agent that wrote most to a low file system, if the agents
+// wrote at least half of the loss. It stops a second agent only once half of
+// the space at that time is gone.
 func (w *Watch) relieve(ctx context.Context, d *disk) {
 	s, began := d.last.Space, w.now()
 	if began.Before(d.due) || !w.mayStop(d) {
@@ -174,7 +174,7 @@ func (w *Watch) relieve(ctx context.Context, d *disk) {
 	inodes := s.lacksInodes()
 	since, lost := d.lost(inodes)
 	if lost <= 0 {
-		return // it was low before, and nobody fills it
+		return // it was low before, and no program fills it
 	}
 	var most Writer
 	var wrote, all Written
@@ -223,8 +223,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// nextWalk is when folders may be walked again after a walk: walks take at most
-// a tenth of the time.
+// nextWalk is the time after which folders may be walked again: walks take at
+// most a tenth of the time.
 func nextWalk(began, ended time.Time) time.Time {
 	return ended.Add(max(time.Second, 10*ended.Sub(began)))
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Written is how much was written to folders.
+// Written is the amount written to folders.
 type Written struct {
 	Bytes int64 // on the disk, without holes
 	Files int64

@@ -1,9 +1,9 @@
-// Package ear owns the socket on which what an agent wants to do is asked about:
-// the end that answers.
+// Package ear owns the answering end of the ask socket, by which an agent's
+// actions are judged.
 //
-// It decides nothing. An agent reaches only its own socket, or, where nothing
-// hides the others, has not the secret that they want. Whoever has it can ask
-// and do no more.
+// It decides nothing. An agent in a sandbox reaches only its own socket.
+// Without a sandbox it can reach the sockets of others, but it does not have
+// their secrets. A process with the secret can ask and do no more.
 package ear
 
 import (
@@ -22,15 +22,15 @@ import (
 	"agentswarm/swarm/strict"
 )
 
-// crowd is how many actions of one agent may be asked about at once. More wait
-// their turn, as most are answered at once, but not for long behind those that
-// a person has to answer.
+// crowd is how many requests of an agent are served at once. More requests wait
+// their turn, as most are answered at once, but not for long behind requests
+// that a person has to answer.
 const crowd = 64
 
-// turn is how long they wait while nothing moves.
+// turn bounds their wait while no slot becomes free.
 const turn = 5 * time.Second
 
-// patience is how long a peer may take to say what it asks.
+// patience is how long a peer may take to send its request.
 const patience = 10 * time.Second
 
 // Socket is the end of it that answers.
@@ -63,11 +63,11 @@ func Listen(ctx context.Context, path string, decide func(context.Context, ask.R
 	return s, nil
 }
 
-// Address is what the agent is told, in [ask.Variable].
+// Address is the value of [ask.Variable] for the agent.
 func (s *Socket) Address() string { return ask.Address(s.path, s.secret) }
 
-// Close refuses what is open, waits for all that was at work on it, and removes
-// the socket.
+// Close refuses the open requests, waits until all have been answered, and
+// removes the socket. It returns the errors of the listener and the removal.
 func (s *Socket) Close() error {
 	s.end()
 	err := s.listener.Close()
@@ -112,8 +112,8 @@ func (s *Socket) accept(ctx context.Context, decide func(context.Context, ask.Re
 	}
 }
 
-// wait takes a slot, and is false where none has been free for a turn. One that
-// is free counts, whatever else has come to its end meanwhile.
+// wait takes a slot, and is false if none was free for a turn. A free slot
+// counts, even if the timer or ctx has ended meanwhile.
 func wait(ctx context.Context, slots chan<- struct{}, moved time.Time) bool {
 	timer := time.NewTimer(time.Until(moved.Add(turn)))
 	defer timer.Stop()
@@ -131,7 +131,7 @@ func wait(ctx context.Context, slots chan<- struct{}, moved time.Time) bool {
 	}
 }
 
-// serve answers one request.
+// serve answers a request.
 func (s *Socket) serve(ctx context.Context, conn *net.UnixConn, decide func(context.Context, ask.Request) ask.Answer) {
 	defer conn.Close()
 	ctx, gone := context.WithCancel(ctx)
@@ -171,7 +171,7 @@ func (s *Socket) serve(ctx context.Context, conn *net.UnixConn, decide func(cont
 	<-watched
 }
 
-// read reads one line, of at most ask.MaxRequest.
+// read reads a line, of at most ask.MaxRequest.
 func read(lines *bufio.Reader) ([]byte, error) {
 	var all []byte
 	for {

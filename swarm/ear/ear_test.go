@@ -71,7 +71,7 @@ func TestAnotherAgentAsks(t *testing.T) {
 	}
 }
 
-// TestAskerGoes ends the wait for an answer that nobody reads.
+// TestAskerGoes ends the wait for an answer if its asker is gone.
 func TestAskerGoes(t *testing.T) {
 	t.Parallel()
 	asked, ended := make(chan struct{}), make(chan struct{})
@@ -89,7 +89,7 @@ func TestAskerGoes(t *testing.T) {
 	<-ended
 }
 
-// TestNonsenseIsRefused answers what is no request with a refusal.
+// TestNonsenseIsRefused refuses each text that is no request.
 func TestNonsenseIsRefused(t *testing.T) {
 	t.Parallel()
 	address := listen(t, func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
@@ -111,7 +111,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 	}
 }
 
-// TestCloseAnswers ends what is open.
+// TestCloseAnswers checks that Close answers the open requests.
 func TestCloseAnswers(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "ask")
@@ -139,8 +139,8 @@ func TestCloseAnswers(t *testing.T) {
 	}
 }
 
-// TestManyWaitTheirTurn: more than are answered at once are answered one after
-// the other, and refused where no turn comes.
+// TestManyWaitTheirTurn: requests beyond the limit are answered in turn, and
+// refused if no turn comes.
 func TestManyWaitTheirTurn(t *testing.T) {
 	t.Parallel()
 	held := make(chan struct{})
@@ -188,7 +188,8 @@ func TestManyWaitTheirTurn(t *testing.T) {
 	}
 }
 
-// TestRefusedUnheard: who is refused before it has said what it wants hears why.
+// TestRefusedUnheard: a peer that is refused before it has sent its request
+// gets the reason.
 func TestRefusedUnheard(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "ask")

@@ -22,8 +22,8 @@ func (r *rig) start(calls ...*task.Call) *Engine {
 	return e
 }
 
-// TestCancelEndsTheWait holds that an agent which waits for its next attempt
-// is gone at once when it is cancelled, and begins once when it is sent back.
+// TestCancelEndsTheWait checks that an agent which waits for its next attempt
+// ends at once when it is cancelled, and begins once when it is sent back.
 func TestCancelEndsTheWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -67,8 +67,8 @@ func (r *rig) awaitQueued(id task.ID, attempt int) {
 	}
 }
 
-// TestDependencySentBack holds that an agent which could have started waits
-// again for one it depends on.
+// TestDependencySentBack checks that a queued agent waits again for a
+// dependency that is sent back.
 func TestDependencySentBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -90,8 +90,8 @@ func TestDependencySentBack(t *testing.T) {
 	is(t, "order", r.lines("order"), []string{"a", "a", "c:base+a1"})
 }
 
-// TestCancelOfARetryKeepsTheWork holds that one who takes a retry back before
-// it began still has what there was.
+// TestCancelOfARetryKeepsTheWork checks that an agent keeps its work if a retry
+// is cancelled before it began.
 func TestCancelOfARetryKeepsTheWork(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -99,7 +99,7 @@ func TestCancelOfARetryKeepsTheWork(t *testing.T) {
 	e := r.start(named("a", `ls > "$RIG/ls.$SWARM_ATTEMPT"; touch f`), busy())
 	before := settled(e).Result.Done().Patch
 	r.await("up")
-	for range 2 { // the second goes on with what the first kept
+	for range 2 { // the second retry continues from the kept work
 		if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -121,9 +121,8 @@ func TestCancelOfARetryKeepsTheWork(t *testing.T) {
 	is(t, "the next attempt found", r.lines("ls.2"), []string{"f"})
 }
 
-// TestDiedBeforeTheAgent holds that a retry which died before its agent
-// started has the work it was to go on with, and not what part of it was
-// written.
+// TestDiedBeforeTheAgent checks that a retry whose owner died before the agent
+// started keeps the earlier work, and takes no half-filled workspace for work.
 func TestDiedBeforeTheAgent(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -152,7 +151,7 @@ func TestDiedBeforeTheAgent(t *testing.T) {
 	}
 }
 
-// TestAcceptedStands holds that a resume does not pay again for work that
+// TestAcceptedStands checks that a resume does not pay again for work that
 // somebody accepted, and builds on it.
 func TestAcceptedStands(t *testing.T) {
 	t.Parallel()
@@ -180,7 +179,7 @@ func TestAcceptedStands(t *testing.T) {
 	}
 }
 
-// TestRetryNamedTwice holds that an agent which is named twice begins once.
+// TestRetryNamedTwice checks that an agent which is named twice begins once.
 func TestRetryNamedTwice(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

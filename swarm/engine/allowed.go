@@ -7,13 +7,13 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// allowedTime is how long a program may take to begin that a person has
-// allowed an agent to run.
+// allowedTime bounds the time between a person's approval of a program and its
+// start.
 const allowedTime = 10 * time.Second
 
-// allowed are the calls of programs that people have just allowed. An agent
-// with a hook asks about one before it begins it, and its guard asks again:
-// that is the same call, once. It belongs to the loop.
+// allowed records the program calls that a person has just allowed. A hook asks
+// about a call before the call begins, and the guard asks again about the same
+// call. The loop owns the record.
 type allowed map[allowedCall]time.Time
 
 // allowedCall is a call of a program by an attempt.
@@ -27,8 +27,8 @@ func callOf(r *Ruling) allowedCall {
 	return allowedCall{r.Request.Agent, r.Request.Attempt, r.Call}
 }
 
-// add keeps that a call was allowed. What a guard was told is not kept: its
-// program has begun.
+// add records an allowed call. It skips the request of a guard, whose program
+// has already begun.
 func (a *allowed) add(r *Ruling, now time.Time) {
 	if r.Call == "" || r.Request.Guard {
 		return
@@ -54,8 +54,8 @@ func (a allowed) take(r *Ruling, now time.Time) bool {
 	return ok && now.Sub(when) <= allowedTime
 }
 
-// begins reports whether a guard asks about the beginning of what a person has
-// just allowed. It is true once for each time they did.
+// begins reports whether a guard asks about a call that a person has just
+// allowed. It is true once per approval.
 func (e *Engine) begins(r *Ruling) (ok bool) {
 	e.do(func(context.Context) { ok = e.allowed.take(r, e.deps.Now()) })
 	return ok

@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestGuardAfterHook: what a person allowed is begun once without another
-// question, by exactly that call.
+// TestGuardAfterHook checks that an approved call begins once without another
+// question, and that no other call does.
 func TestGuardAfterHook(t *testing.T) {
 	t.Parallel()
 	r, w := judging(t, `may "call x"; begin "call x"; begin "call x"; may "grave"; begin "grave"; begin "call y"`)

@@ -38,8 +38,8 @@ func TestBecause(t *testing.T) {
 	}
 }
 
-// TestErrorWithoutStderr holds that no text is added to an error which the agent
-// reported itself.
+// TestErrorWithoutStderr checks that no text is added to an error which the
+// agent reported itself.
 func TestErrorWithoutStderr(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -58,7 +58,7 @@ func TestWholeAnswer(t *testing.T) {
 	long := strings.Repeat("é", 2*task.OutputLimit)
 	for _, test := range []struct {
 		name             string
-		text, structured string // what is answered
+		text, structured string // the answer
 	}{
 		{"text", "begin" + long, ""},
 		{"structured", `{"s":"` + long + `"}`, `{"s":"` + long + `"}`},
@@ -100,8 +100,8 @@ func TestWholeAnswer(t *testing.T) {
 	}
 }
 
-// isOurs fails the test unless a file of the first attempt is there, and for
-// nobody else.
+// isOurs fails the test unless a file of the first attempt is there, readable
+// only by this user.
 func (r *rig) isOurs(file string) {
 	r.t.Helper()
 	info, err := os.Stat(file)
@@ -110,8 +110,8 @@ func (r *rig) isOurs(file string) {
 	}
 }
 
-// TestShortAnswer holds that an answer is carried along where it fits, and
-// that the end of it is enough for runs that are no scripts.
+// TestShortAnswer checks that a result includes a short answer, and that its
+// end is enough for runs without a script.
 func TestShortAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -127,8 +127,8 @@ func TestShortAnswer(t *testing.T) {
 	}
 }
 
-// TestAnswerThatCannotBeKept ends the run rather than forget what was paid
-// for: the next owner reads it again.
+// TestAnswerThatCannotBeKept checks that an answer that cannot be written ends
+// the run. The answer was paid for, so the next owner reads it again.
 func TestAnswerThatCannotBeKept(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -150,8 +150,8 @@ func TestAnswerThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// TestJoinedAnswer holds that an answer is told to be of two streams where the
-// first broke.
+// TestJoinedAnswer checks that an answer is marked as joined from two streams
+// if the first broke.
 func TestJoinedAnswer(t *testing.T) {
 	t.Parallel()
 	for _, joined := range []bool{false, true} {

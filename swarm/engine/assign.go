@@ -11,29 +11,29 @@ import (
 
 // AssignRequest asks for the model of a call.
 type AssignRequest struct {
-	Call *task.Call // required; it is given what it is to use
-	// Type is what the type of the call says of its model and its role; it is
-	// empty for a call without one.
+	Call *task.Call // required; Assign writes the choice into it
+	// TypeModel and TypeRole are the model and the role of the call's type;
+	// empty for a call without a type.
 	TypeModel, TypeRole string
 	// Named is set where somebody gave the agent of the call by its name, and no
 	// role changes it.
 	Named bool
-	// Fork is what is known of a call that goes on with a conversation; nil for
-	// any other.
+	// Fork describes the conversation that the call continues; nil: the call
+	// continues none.
 	Fork *Fork
 }
 
-// Fork is what a call that goes on with a conversation has of its own, and of
-// the role that the conversation began with.
+// Fork holds the choice of a forking call and the limits of the role under
+// which the conversation began.
 type Fork struct {
-	Own    task.Choice // what the call itself names
+	Own    task.Choice // named by the call itself
 	Limits roles.Limits
 }
 
-// Assign gives a call the model, the limits and the agent of its role, by what
-// the run was told of them. A command has no model: nothing is given to it that
-// nobody asked for. A fork has its model already, and no role of its own. Assign
-// returns nil where there is nothing to resolve by.
+// Assign gives a call the model, the limits and the agent of its role, resolved
+// by the roles of the run. A command has no model, so it gets only an
+// explicitly requested model. A fork keeps its model and has no role of its
+// own. Assign returns nil if there is nothing to resolve.
 func Assign(c Config, kinds map[string]agent.Kind, r AssignRequest) (*roles.Resolved, error) {
 	call := r.Call
 	r.Named = r.Named || c.Roles != nil && c.Roles.Agent != ""
@@ -42,7 +42,7 @@ func Assign(c Config, kinds map[string]agent.Kind, r AssignRequest) (*roles.Reso
 	}
 	input, typed := call.Input.(*task.TypedAgentInput)
 	if c.Roles == nil || !typed || len(call.Command) > 0 {
-		return nil, nil // what has nothing to resolve is no error
+		return nil, nil // nothing to resolve is no error
 	}
 	asked, err := askedOf(c, r, input)
 	if err != nil {
@@ -55,7 +55,8 @@ func Assign(c Config, kinds map[string]agent.Kind, r AssignRequest) (*roles.Reso
 	if found.Routed != "" {
 		trial := *call
 		if give(c, kinds, &trial, r.Named, found) != nil {
-			// Nobody asked for it: what cannot be routed goes on as it would.
+			// No person asked for the route: a call that cannot be routed keeps
+			// its own model.
 			asked.Stays = true
 			if found, err = c.Roles.Resolve(asked); err != nil {
 				return nil, err
@@ -94,7 +95,7 @@ func goOn(c Config, kinds map[string]agent.Kind, call *task.Call, f *Fork) error
 	return nil
 }
 
-// askedOf is what is known of a call.
+// askedOf collects the facts about a call that roles are resolved by.
 func askedOf(c Config, r AssignRequest, input *task.TypedAgentInput) (a roles.Asked, err error) {
 	call := r.Call
 	a = roles.Asked{
@@ -128,7 +129,7 @@ func askedOf(c Config, r AssignRequest, input *task.TypedAgentInput) (a roles.As
 	return a, nil
 }
 
-// give lays what was resolved into a call.
+// give writes the resolved choice into a call.
 func give(c Config, kinds map[string]agent.Kind, call *task.Call, named bool, found *roles.Resolved) error {
 	if found.Kind != "" && !named {
 		if c.Agents[found.Kind] == nil {
@@ -174,9 +175,10 @@ func give(c Config, kinds map[string]agent.Kind, call *task.Call, named bool, fo
 	return nil
 }
 
-// tellCommand leaves a command without the model of a role, for it has what
-// stands in its command. One that somebody asked for stays, so that it is
-// refused by its name, and limits hold as far as the command shows itself.
+// tellCommand leaves a command without the model of its role, because its own
+// command line names the model. An explicitly requested model stays, so that
+// the kind check refuses it by name. Limits apply as far as swarm can observe
+// the command.
 func tellCommand(call *task.Call, spec *agent.Spec, found *roles.Resolved) {
 	if found.Chosen {
 		call.Model = found.Model.String()

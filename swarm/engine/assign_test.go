@@ -40,8 +40,8 @@ func parsed(text string) roles.Spec {
 	return s
 }
 
-// TestAssign: each kind is told a model in its own way, and what it does not
-// reach is refused by its name.
+// TestAssign checks that each kind gets a model in its own form, and that an
+// unreachable model is refused by its name.
 func TestAssign(t *testing.T) {
 	t.Parallel()
 	limits := roles.Limits{Timeout: time.Minute, Turns: 3, Tokens: 5, USD: 1}
@@ -87,7 +87,7 @@ func TestAssign(t *testing.T) {
 		bounds := roles.Limits{Timeout: call.Timeout, Turns: call.Limits.Turns, Tokens: call.Limits.Tokens, USD: call.Limits.USD}
 		want := limits
 		if call.Agent == "cat" {
-			want = roles.Limits{Timeout: time.Minute} // it does not show what it uses
+			want = roles.Limits{Timeout: time.Minute} // it does not report its usage
 		}
 		if bounds != want {
 			t.Errorf("%s: limits %+v, want %+v", tt.name, bounds, want)
@@ -95,8 +95,8 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestAssignKeeps: what a call says itself, calls that have no model, and runs
-// of versions that had no roles.
+// TestAssignKeeps checks that Assign keeps the choice of the call itself, and
+// leaves calls without a model and runs without roles as they are.
 func TestAssignKeeps(t *testing.T) {
 	t.Parallel()
 	c, kinds := assignable()
@@ -128,7 +128,7 @@ func TestAssignKeeps(t *testing.T) {
 	if _, err := Assign(c, kinds, AssignRequest{Call: call, Named: true}); err != nil || call.Agent != "open" || call.Model != "" {
 		t.Errorf("a call whose agent was named is %+v, %v", call, err)
 	}
-	// Nobody asked for smol, and its agent does not reach it.
+	// The route to smol was not requested, and its agent cannot use smol.
 	call = &task.Call{Input: &task.TypedAgentInput{Prompt: "p"}, Agent: "bare", Options: task.Options{ReadOnly: true}}
 	found, err := Assign(c, kinds, AssignRequest{Call: call})
 	if err != nil || found.Routed != "" || call.Model != "d" {
@@ -183,9 +183,9 @@ func TestAssignFork(t *testing.T) {
 	}
 }
 
-// TestAssignNamed: the agent that somebody named stays, for one call or for all
-// of them; a command is given the model that a flag asks it for, so that it is
-// refused; and nothing of an earlier model is left.
+// TestAssignNamed checks that an agent named by the user stays, for a single
+// call or for all calls. A command gets the model that a flag asks for, so that
+// it is refused. No choice of an earlier model is left.
 func TestAssignNamed(t *testing.T) {
 	t.Parallel()
 	c, kinds := assignable()

@@ -20,7 +20,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// attempt is one try of one agent. It belongs to one goroutine.
+// attempt is one try of one agent. Its own goroutine owns it.
 type attempt struct {
 	engine *Engine
 	id     task.ID
@@ -28,31 +28,31 @@ type attempt struct {
 	call   *task.Call
 	began  time.Time
 	whole  bool // its workspace is a whole checkout, whatever others have
-	last   bool // no further try follows one that could not be started
+	last   bool // no try follows a failed start
 	// owed is the result of an agent that ended well under an earlier owner
 	// and whose check is all that is missing; nil for any other attempt.
 	owed *task.Completed
-	// prompt is what the agent is asked: its call's, and what was said since.
+	// prompt is the prompt of the call, with later remarks.
 	prompt  string
 	notes   []string // of hooks, for its work
-	gotRun  *ranWith // what its latest program was started with; nil: none was
+	gotRun  *ranWith // the start parameters of its latest program; nil: no program started
 	acted   bool     // the agent used a tool
 	words   string   // of ours, which come before it
-	unheard []string // what earlier attempts were told while they worked
-	parent  *Parent  // whose conversation it goes on with; nil for a new one
+	unheard []string // messages that earlier attempts received while they worked
+	parent  *Parent  // the agent whose conversation it continues; nil: a new conversation
 	// continued is the agent's own conversation that it continues; nil: none.
 	continued *event.Continued
-	// from is the work of an earlier attempt that it goes on with.
+	// from is the work of an earlier attempt that this attempt starts from.
 	from *task.Patch
-	// onto is the commit that it starts from in place of its call's base; empty:
-	// that is where it starts.
+	// onto is the commit that it starts from in place of its call's base;
+	// empty: the base.
 	onto git.Hash
 	// join are the patches its base is made of, joined whose they are.
 	join   []task.Patch
 	joined []task.ID
 	spent  task.Usage // by earlier attempts
-	// unpriced are tokens it used that nobody knows the cost of. They belong to
-	// whoever reads its events.
+	// unpriced counts its tokens with an unknown cost. The reader of its events
+	// owns the field.
 	unpriced int64
 
 	dir       string // of its files
@@ -64,7 +64,7 @@ type attempt struct {
 	snapping  sync.Mutex // held while the workspace is captured before an action
 	snapshots int        // that were begun; guarded by snapping
 	ear       string     // the socket that its hooks ask on; empty: none
-	start     git.Hash   // the base, for whoever asks in the workspace
+	start     git.Hash   // the base, for commands in the workspace
 	around    Enclosure  // the sandbox of its latest program
 	gone      bool       // the agent removed its own workspace
 	unseen    bool       // no agent has been in the workspace
@@ -79,17 +79,17 @@ type attempt struct {
 	probes    bool           // it probes a quota window
 	refusal   *event.Retry   // the last request that was refused, as the agent tells it
 	quota     *quota.Refusal // by which its latest process ended; nil: none
-	lead      func()         // lets go those who wait for its first answer; nil: nobody does
+	lead      func()         // lets the waiters for its first answer go; nil: there are none
 	work      task.Work
 }
 
-// ending is how an attempt ended, for the loop.
+// ending is the end of an attempt, for the loop.
 type ending struct {
 	result task.Result
 	retry  bool  // it could not be started, and may be next time
 	held   bool  // the run was paused before its agent started
 	err    error // swarm's own failure
-	// retryAfter is how long the agent was told to wait.
+	// retryAfter is the wait that the agent was told.
 	retryAfter time.Duration
 	// quota is the window that refused the attempt; nil: none did.
 	quota *quota.Refusal
@@ -136,8 +136,8 @@ func (t *attempt) run(ctx context.Context) (end ending) {
 
 // fresh is a whole attempt, from a new workspace to a result.
 func (t *attempt) fresh(ctx context.Context) ending {
-	// Until there is more, what it goes on with is the work it has: another
-	// attempt must find it, should this one not come to begin.
+	// Until the attempt has work of its own, it keeps the earlier work: if it
+	// does not begin, the next attempt finds that work.
 	t.work = t.before()
 	if err := t.prepare(); err != nil {
 		return *t.notStarted(ctx, err)
@@ -179,8 +179,8 @@ func (t *attempt) before() task.Work {
 	return work
 }
 
-// base is the commit the workspace starts from: that of the work it goes on
-// with, the call's, or the call's with the patches it depends on.
+// base is the commit that the workspace starts from: the base of earlier work,
+// the call's base, or the call's base with the patches of its dependencies.
 func (t *attempt) base(ctx context.Context) (git.Hash, *ending) {
 	switch {
 	case t.from != nil:
@@ -232,8 +232,8 @@ func (t *attempt) prepare() error {
 	return t.engine.deps.Run.WriteFile(filepath.Join(t.dir, "prompt"), []byte(t.prompt))
 }
 
-// lease makes the workspace. The intention is journaled first, so that a
-// crash in between leaves nothing nobody knows of.
+// lease makes the workspace. The intention is journaled first, so that a crash
+// in between leaves no unknown workspace.
 func (t *attempt) lease(ctx context.Context, r worktree.LeaseRequest) *ending {
 	e := t.engine
 	filled, err := t.admit(ctx, r)
@@ -250,8 +250,8 @@ func (t *attempt) lease(ctx context.Context, r worktree.LeaseRequest) *ending {
 	}
 	space, err := e.deps.Workspaces.Lease(ctx, r)
 	if err != nil {
-		// Nothing of it is left but what could not be removed, which the
-		// intention names for [Recover].
+		// Only files that could not be removed are left. The intention names
+		// them for [Recover].
 		if _, at := os.Lstat(intended.Dir); errors.Is(at, fs.ErrNotExist) {
 			_ = t.journal(&event.Released{Agent: t.id, Attempt: t.n})
 		}
@@ -264,8 +264,8 @@ func (t *attempt) lease(ctx context.Context, r worktree.LeaseRequest) *ending {
 	return nil
 }
 
-// admit waits until the disk has room for a workspace. What it
-// returns must be called once the workspace is filled or given up.
+// admit waits until the disk has room for a workspace. The caller calls filled
+// once the workspace is filled or given up.
 func (t *attempt) admit(ctx context.Context, r worktree.LeaseRequest) (filled func(), err error) {
 	size, err := t.engine.deps.Workspaces.Room(ctx, r)
 	if err != nil {
@@ -363,8 +363,8 @@ func because(stderr string, kind task.ErrorKind, reason string, outside func(str
 	return reason
 }
 
-// journal keeps a fact of the attempt. One that cannot be kept breaks the
-// attempt, and with it the run.
+// journal appends a fact of the attempt to the journal. A failed append breaks
+// the attempt, and with it the run.
 func (t *attempt) journal(ev event.Event) error {
 	_, err := t.engine.deps.Journal.Append(ev)
 	if err != nil {

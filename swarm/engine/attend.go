@@ -11,7 +11,7 @@ import (
 // once it has ended.
 type Attendant interface {
 	// Starts may refuse an attempt with a [*VetoError]. Any other error means
-	// that nobody could be asked, and refuses it too. Note is for people.
+	// that the hook failed, and refuses it too. Note is for people.
 	Starts(ctx context.Context, a Attended) (note string, err error)
 	// Ends is told how it went. Its error is only told.
 	Ends(ctx context.Context, a Attended, result task.Result) (note string, err error)
@@ -22,7 +22,7 @@ type Attended struct {
 	Agent   task.ID
 	Attempt int
 	Call    *task.Call
-	Prompt  string // what the agent is asked
+	Prompt  string // the prompt of the agent
 }
 
 // VetoError refuses an attempt.
@@ -34,8 +34,9 @@ func (t *attempt) attended() Attended {
 	return Attended{Agent: t.id, Attempt: t.n, Call: t.call, Prompt: t.prompt}
 }
 
-// admitted asks whether the attempt may begin. What cannot be asked is refused:
-// whoever has such a hook relies on it.
+// admitted runs the start hook and returns an ending if the attempt may not
+// begin. A hook that fails refuses the attempt, because its author relies on
+// it.
 func (t *attempt) admitted(ctx context.Context) *ending {
 	who := t.engine.deps.Attendant
 	if who == nil {

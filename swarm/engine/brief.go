@@ -9,12 +9,12 @@ import (
 	"agentswarm/worktree"
 )
 
-// briefFile is what the file is called that holds what is too long for a
-// prompt.
+// briefFile is the name of the file that holds a brief too long for a prompt.
 const briefFile = "swarm-brief.md"
 
-// briefOf is what is too long for the prompt of a call; nil for nothing. In the
-// shared workspace others would see it.
+// briefOf returns the part of a call's task that is too long for the prompt;
+// nil: none. A shared workspace gets no file, because other agents would see
+// it.
 func briefOf(call *task.Call) []byte {
 	if call.Stage == nil || call.Stage.Brief == "" || call.Shared {
 		return nil

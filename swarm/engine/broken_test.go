@@ -50,14 +50,14 @@ func saying(then string) string {
 	return `printf '{"type":"session","id":"s","model":"m"}\n{"type":"usage","input":7}\n{"type":"result","text":"ok"}\n'; ` + then
 }
 
-// saidOf tells what a result knows of what such an agent said.
+// saidOf formats the parts of a result that come from the agent's output.
 func saidOf(r task.Result) string {
 	work := r.Done()
 	return fmt.Sprintln(work.Output, work.Session, work.Model, work.Usage.Input, work.Conversation.Input)
 }
 
-// TestSaidOfTheLost holds that what is known of an agent whose owner died stays
-// known when its work is captured by a later recovery than the one that settled it.
+// TestSaidOfTheLost checks that a second recovery, which captures the work of
+// an agent whose owner died, keeps the facts that the first recovery read.
 func TestSaidOfTheLost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -81,8 +81,8 @@ func TestSaidOfTheLost(t *testing.T) {
 	}
 }
 
-// TestSaidWithoutACapture holds that what an agent said is in its result though
-// its work could not be captured.
+// TestSaidWithoutACapture checks that an agent's answer is in its result even
+// if the capture of its work failed.
 func TestSaidWithoutACapture(t *testing.T) {
 	t.Parallel()
 	for _, shared := range []bool{false, true} {
@@ -96,8 +96,8 @@ func TestSaidWithoutACapture(t *testing.T) {
 	}
 }
 
-// TestSaidBeforeARound holds that an agent which cannot be asked again is known by
-// what it said when it was asked at first.
+// TestSaidBeforeARound checks that a result has the agent's first answer even
+// if its next round cannot start.
 func TestSaidBeforeARound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -146,7 +146,7 @@ func TestJournalFails(t *testing.T) {
 				is(t, "released", r.spaces.released, "[]")
 			}
 			is(t, "late", r.lines("late"), "[]")
-			// Whoever comes next finds all of it.
+			// The next owner finds all of it.
 			r.mu.Lock()
 			r.fail = nil
 			r.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// purse is what the loop knows of money and time.
+// purse is the state of the loop about money and time.
 type purse struct {
 	*limit.Budget
 	breaker  limit.Breaker
@@ -29,7 +29,7 @@ type purse struct {
 	reminded bool          // those at work were asked for their final answers
 }
 
-// newPurse goes on from what earlier owners have spent.
+// newPurse continues from the spending of earlier owners.
 func newPurse(total task.Amount, prior *store.View) purse {
 	p := purse{alarm: time.NewTimer(time.Hour)}
 	p.alarm.Stop()
@@ -61,7 +61,8 @@ func spenderOf(call *task.Call) string {
 	return call.Agent + "/fork"
 }
 
-// Spent is what the run has spent in its life, by agents at work too.
+// Spent returns the spending of the run in its life, including that of running
+// agents.
 func (e *Engine) Spent() (spent task.Amount) {
 	e.do(func(context.Context) {
 		e.pass()
@@ -70,7 +71,8 @@ func (e *Engine) Spent() (spent task.Amount) {
 	return spent
 }
 
-// Budget is what the run may spend in its life; a field of 0 is any amount.
+// Budget returns the limits of the run for its whole life; a field of 0 is no
+// limit.
 func (e *Engine) Budget() task.Amount { return e.config.Budget }
 
 // pass tells the budget how late it is.
@@ -82,7 +84,8 @@ func (e *Engine) pass() {
 	e.purse.Pass(worked)
 }
 
-// atWork notes that the number of agents at work is about to change by one.
+// atWork changes the number of running agents by the given amount, and keeps
+// the working time.
 func (e *Engine) atWork(by int) {
 	e.pass()
 	switch {
@@ -94,8 +97,8 @@ func (e *Engine) atWork(by int) {
 	e.running += by
 }
 
-// affords reserves what an agent is likely to use. What its last attempt is
-// owed costs nothing.
+// affords reserves the likely spending of an agent. An agent of which only the
+// check is missing costs nothing.
 func (e *Engine) affords(a *agentState) bool {
 	if a.owed != nil {
 		return true
@@ -111,8 +114,8 @@ func (e *Engine) affords(a *agentState) bool {
 	return admitted
 }
 
-// cheap puts an agent that costs nothing at the head of the queue, if there is
-// one.
+// cheap moves an agent that costs nothing to the head of the queue. It reports
+// whether the queue had such an agent.
 func (e *Engine) cheap() bool {
 	at := slices.IndexFunc(e.queue, func(id task.ID) bool { return e.agents[id].owed != nil })
 	if at < 0 {
@@ -123,7 +126,7 @@ func (e *Engine) cheap() bool {
 	return true
 }
 
-// observe counts what the agent reports while it works.
+// observe adds the usage that the agent reports while it works.
 func (t *attempt) observe(ev event.Event) {
 	if spent, ok := ev.(*event.Spent); ok {
 		t.unpriced += spent.UnpricedTokens
@@ -134,14 +137,14 @@ func (t *attempt) observe(ev event.Event) {
 	}
 }
 
-// unbounded are the models that a run was told about, of which nobody knows what
-// they cost.
+// unbounded records the models of which the user was told that their cost or
+// usage is unknown.
 type unbounded struct {
 	mu   sync.Mutex // guards told
 	told map[string]bool
 }
 
-// first reports whether nobody was told of a model yet.
+// first reports whether this is the first report about a model.
 func (u *unbounded) first(model string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -155,8 +158,8 @@ func (u *unbounded) first(model string) bool {
 	return true
 }
 
-// sayUnbounded tells a person once of each model that a limit does not hold,
-// since nobody knows what it costs, or what it used.
+// sayUnbounded warns the user, once per model, that a limit does not hold
+// because the cost or the usage of the model is unknown.
 func (t *attempt) sayUnbounded(r task.Result) {
 	e := t.engine
 	if r == nil {
@@ -179,9 +182,9 @@ func (t *attempt) sayUnbounded(r task.Result) {
 	}
 }
 
-// silent reports whether an agent that should say what it used has come to its
-// end by itself, and has not: not every server tells. One that was ended may not
-// have come to say it.
+// silent reports whether an agent that should report usage ended by itself
+// without a report: some servers send none. It is false for a stopped agent,
+// which may not have come to its report.
 func (t *attempt) silent(r task.Result) bool {
 	if t.guard == nil {
 		return false // it did not begin
@@ -206,8 +209,8 @@ func (e *Engine) paid(a *agentState, end ending) {
 	})
 }
 
-// stopOverdrawn stops the agents at work once they have spent what the total
-// and their own reservations allow.
+// stopOverdrawn stops the running agents once they have spent more than the
+// total and their own reservations allow.
 func (e *Engine) stopOverdrawn() {
 	e.pass()
 	if e.ending {
@@ -233,7 +236,7 @@ func (e *Engine) spentText() string {
 	return "the budget is spent: " + SpentText(e.purse.Spent(), e.purse.Short())
 }
 
-// SpentText is what was spent of the totals that are set.
+// SpentText formats the spending against the totals that are set.
 func SpentText(spent, total task.Amount) string {
 	var parts []string
 	if total.Tokens > 0 {
@@ -248,8 +251,8 @@ func SpentText(spent, total task.Amount) string {
 	return strings.Join(parts, ", ")
 }
 
-// lastSign is when there was the last sign of an agent whose owner died: the
-// last record, or the last thing it wrote.
+// lastSign is the time of the last sign of an agent whose owner died: its last
+// record, or its last output.
 func lastSign(d Deps, v *store.View, a *store.Agent) time.Time {
 	at := v.LastTime
 	info, err := os.Stat(outputFile(d, a))
@@ -259,8 +262,8 @@ func lastSign(d Deps, v *store.View, a *store.Agent) time.Time {
 	return at
 }
 
-// lostWork fills in what an agent was paid, and what it said, whose owner died
-// before either was counted: what it reported is in its output.
+// lostWork fills in the usage and the last words of an agent whose owner died
+// before it counted them. It reads both from the agent's output.
 func lostWork(d Deps, c Config, a *store.Agent, work *task.Work) {
 	work.Usage, work.Attempts = spentBefore(a), a.Attempt
 	carry(work, a.Continued)

@@ -48,7 +48,7 @@ func (r *rig) rest(calls ...*task.Call) *store.View {
 	return r.view()
 }
 
-// words are how the agents of a view are.
+// words lists the states of a view's agents.
 func words(v *store.View) string {
 	var all []string
 	for _, a := range v.Agents {
@@ -67,7 +67,8 @@ func TestBudgetPauses(t *testing.T) {
 	is(t, "reason", v.Pause.Reason, "the budget is spent: 200 of 150 tokens")
 	is(t, "spent", v.Spent(time.Time{}).Tokens, 200)
 
-	// Another owner starts nothing with as much, and goes on with more.
+	// Another owner starts nothing with the same budget, and continues with
+	// more.
 	r.append(&event.Closed{Status: "paused"}, &event.Opened{Resumed: true})
 	calls := r.paid(4, `touch f; use 100; well`)
 	is(t, "agents", words(r.rest(calls...)), "completed completed queued queued")
@@ -79,8 +80,8 @@ func TestBudgetPauses(t *testing.T) {
 	is(t, "inherited", v.Inherited.Output, 200)
 }
 
-// TestBudgetStops has one agent use more than the total and all reservations:
-// all are stopped and captured.
+// TestBudgetStops has an agent use more than the total and all reservations:
+// all agents are stopped and captured.
 func TestBudgetStops(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -96,7 +97,7 @@ func TestBudgetStops(t *testing.T) {
 	// The third waits: the first two may use 40,000.
 	r.await("one")
 	for e.Spent().Tokens == 0 {
-		time.Sleep(time.Millisecond) // a poll for what comes by a pipe
+		time.Sleep(time.Millisecond) // a poll of data from a pipe
 	}
 	is(t, "spent while it runs", e.Spent().Tokens, 9000)
 	is(t, "of", e.Budget().Tokens, 30_000)
@@ -139,7 +140,7 @@ func TestBudgetOfTimeStops(t *testing.T) {
 		return time.Now().Add(time.Hour)
 	}
 	calls := r.paid(1, `touch f $RIG/up; while test -d $RIG; do :; done`)
-	// Of its kind it is known that one took no time: it reserves none.
+	// Its kind is known to take no time: it reserves none.
 	r.append(
 		&event.Opened{}, &event.Called{Agent: "a1", Call: &task.Call{Key: "k", Agent: "m", Input: &task.TypedAgentInput{}}},
 		&event.Settled{Agent: "a1", Attempt: 1, Result: &task.Completed{}},
@@ -169,7 +170,7 @@ func TestBudgetRemindsInOrder(t *testing.T) {
 	e := r.start(calls...)
 	for _, id := range []task.ID{"a1", "a2", "a3", "a4"} {
 		for l, err := e.Line(id); err != nil || l.Steers() != nil; l, err = e.Line(id) {
-			time.Sleep(time.Millisecond) // a poll for what comes by a pipe
+			time.Sleep(time.Millisecond) // a poll of data from a pipe
 		}
 	}
 	const draws = 20
@@ -198,7 +199,8 @@ func TestBudgetRemindsInOrder(t *testing.T) {
 	is(t, "order", strings.Join(order, " "), strings.TrimSpace(strings.Repeat("a1 a2 a3 a4 ", draws)))
 }
 
-// TestBudgetRefusesScripts leaves it to the script what to do without.
+// TestBudgetRefusesScripts checks that the calls of a script beyond the budget
+// are cancelled, and the run is not paused.
 func TestBudgetRefusesScripts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -225,7 +227,7 @@ func TestBudgetRefusesScripts(t *testing.T) {
 	is(t, "a2", task.Word(all["a2"].Result), "completed")
 }
 
-// TestBudgetStopsScripts stops what a script has at work without pausing it.
+// TestBudgetStopsScripts stops the running agents of a script without a pause.
 func TestBudgetStopsScripts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -239,8 +241,8 @@ func TestBudgetStopsScripts(t *testing.T) {
 	is(t, "paused", r.view().Pause != nil, false)
 }
 
-// TestBudgetLetsChecksRun holds that an agent whose check is all it lacks is
-// checked though the budget is spent.
+// TestBudgetLetsChecksRun checks that an agent without its check is checked
+// after the budget is spent.
 func TestBudgetLetsChecksRun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -280,8 +282,8 @@ func TestBudgetLetsChecksRun(t *testing.T) {
 	is(t, "attempts", v.Agent("a2").Attempt, 1)
 }
 
-// TestRecoverPaused closes a run as paused whose owner died when it was, and
-// counts what its agents had reported.
+// TestRecoverPaused closes a paused run of a dead owner as paused, and counts
+// the usage that its agents had reported.
 func TestRecoverPaused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -301,7 +303,7 @@ func TestRecoverPaused(t *testing.T) {
 	)
 	v := r.view()
 	v.Status, v.Died = store.RunStopped, true
-	// Nobody looks at it for an hour, in which it did not work.
+	// The recovery comes an hour later, in which the run did not work.
 	r.deps.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	if err := Recover(t.Context(), r.deps, r.config, v); err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 
 // Hooks run the functions that watch over agents.
 type Hooks interface {
-	// Decide calls a function, which is given by its source, with a value and
-	// returns what it returned.
+	// Decide calls a function, given by its source, with a value and returns
+	// the function's result.
 	Decide(ctx context.Context, source string, input json.RawMessage) (json.RawMessage, error)
 }
 
@@ -132,7 +132,8 @@ func checkOptions(c Config, kinds map[string]agent.Kind, call *task.Call) error 
 	return nil
 }
 
-// schemas are those of the run's calls, each read once: many calls share one.
+// schemas caches the parsed schemas of the run's calls: many calls share a
+// schema.
 type schemas struct {
 	mu   sync.Mutex // guards read
 	read map[string]*schema.Schema

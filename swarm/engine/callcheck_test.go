@@ -78,8 +78,8 @@ func TestCheckCall(t *testing.T) {
 	}
 }
 
-// TestStartRefuses holds that nothing is begun of calls of which one could
-// not be carried out.
+// TestStartRefuses checks that no call of a list begins if the engine refuses
+// any of them.
 func TestStartRefuses(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -106,7 +106,7 @@ func TestStartRefuses(t *testing.T) {
 	is(t, "calls", len(r.view().Agents), 0)
 }
 
-// TestCheckChoices: what a kind cannot be told is refused by name.
+// TestCheckChoices checks that an option unknown to a kind is refused by name.
 func TestCheckChoices(t *testing.T) {
 	t.Parallel()
 	all := agent.Abilities{Model: true, Effort: true, Thinking: true, Tools: true, ReadOnly: true, Fork: true}
@@ -119,7 +119,7 @@ func TestCheckChoices(t *testing.T) {
 		make func(*task.Call)
 		cmd  string // said of a command
 		not  string // said of a kind that cannot
-		can  string // said of one that can
+		can  string // the error of a kind that knows the option
 	}{
 		{"model", func(c *task.Call) { c.Model = "a/b" }, "model: agent mine is a command; put the model into its command",
 			"model: agent mine is of the kind qwen, which has no option for the model", ""},
@@ -178,8 +178,8 @@ func TestCheckChoices(t *testing.T) {
 	}
 }
 
-// TestSpecOf: a call's options win over its agent's, but for what keeps that
-// from writing.
+// TestSpecOf checks that a call's options win over those of its agent, except
+// that they do not lift its read-only mode.
 func TestSpecOf(t *testing.T) {
 	t.Parallel()
 	configured := agent.Spec{Kind: "pi", Model: "big", Effort: "high", Tools: []string{"read", "bash"}, Turns: 9}
@@ -216,8 +216,8 @@ func TestSpecOf(t *testing.T) {
 	}
 }
 
-// TestForks: only the conversation of an agent that completed is gone on
-// with, by one of its own.
+// TestForks checks that only the conversation of a completed agent is
+// continued, and only by a fork with the same agent.
 func TestForks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -235,7 +235,7 @@ func TestForks(t *testing.T) {
 	}
 	wait := func(id task.ID) task.Result {
 		for {
-			// The news of one may have come while another was waited for.
+			// The news of an agent may have come during the wait for another.
 			for _, a := range r.view().Agents {
 				if a.ID == id && a.Result() != nil {
 					return a.Result()

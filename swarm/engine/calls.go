@@ -67,8 +67,8 @@ func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
 				continue
 			}
 			if a.owed == nil {
-				// Whoever waits for the agent must not take its old end for
-				// the new one.
+				// A caller that waits for the agent must not take its old end
+				// for the new end.
 				facts = append(facts, &event.Retried{
 					Agent: a.id, Attempt: a.attempt, Error: kindOf(a.result), Reason: Resumed,
 				})
@@ -121,9 +121,9 @@ func kindOf(r task.Result) task.ErrorKind {
 	}
 }
 
-// stands reports whether an agent of an earlier owner is answered with its
-// result: it completed, was cancelled by name, is held, or somebody accepted
-// what it left.
+// stands reports whether an agent of an earlier owner answers a call with its
+// result: it completed, was cancelled by name, is held, or a person accepted
+// its patch.
 func (a *agentState) stands() bool {
 	_, completed := a.result.(*task.Completed)
 	return completed || a.held || a.accepted || a.byName && a.result != nil
@@ -147,25 +147,27 @@ func (e *Engine) again(a *agentState) {
 // RetryRequest asks for another attempt of agents that have ended.
 type RetryRequest struct {
 	Agents []task.ID // required
-	// Feedback is what the agent is told after its prompt.
+	// Feedback is added to the agent's prompt.
 	Feedback string
 	// Remarks are the ids of the remarks on edits that Feedback holds.
 	Remarks []int
-	// Fresh starts a new conversation from the base and not from what was
-	// captured. Of shared calls it does the first only: what others have seen is
-	// not taken back.
+	// Fresh starts a new conversation, from the base in place of the captured
+	// work. For shared calls it does only the first: changes that others have
+	// seen stay.
 	Fresh bool
 	// Onto is the commit that the attempts start from; empty: that of the last
 	// attempts. It is for agents with a workspace of their own.
 	Onto git.Hash
-	// From is the work on Onto that an attempt goes on with, by agent; those that
-	// are not named start from Onto itself.
+	// From is the work on Onto that an attempt starts from, by agent; agents
+	// that are not named start from Onto itself.
 	From map[task.ID]*task.Patch
 	// Markers are the conflict markers in the files of From; nil: there are none.
 	Markers *event.Markers
-	// HandedBack is why a merge hands the patch of the only agent back; nil: a person asks.
+	// HandedBack is the reason for which a merge hands the patch of the only
+	// agent back; nil: a person asks.
 	HandedBack *event.HandedBack
-	// Using is the model of the new attempts; nil: the one before.
+	// Using is the model of the new attempts; nil: the model of the last
+	// attempt.
 	Using *task.Choice
 }
 
@@ -247,7 +249,7 @@ func (e *Engine) Retry(r RetryRequest) (err error) {
 	return err
 }
 
-// unique is a list without what stands there again.
+// unique returns the list without its repeated ids.
 func unique(ids []task.ID) []task.ID {
 	var all []task.ID
 	for _, id := range ids {
@@ -258,7 +260,7 @@ func unique(ids []task.ID) []task.ID {
 	return all
 }
 
-// retry queues one agent by a wish that is on disk.
+// retry queues an agent for a wish that is on disk.
 func (e *Engine) retry(a *agentState, wish *event.RetryAsked) {
 	a.retry, a.words = wish, nil
 	if wish.Feedback != "" {

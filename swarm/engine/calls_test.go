@@ -28,7 +28,7 @@ func asking(r *rig, prompt, text string) *task.Call {
 	return c
 }
 
-// prompt is what an attempt was asked.
+// prompt reads the prompt of an attempt.
 func (r *rig) prompt(id task.ID, attempt int) string {
 	r.t.Helper()
 	text, err := os.ReadFile(filepath.Join(r.deps.Run.Attempt(id, attempt), "prompt"))
@@ -106,7 +106,7 @@ func TestRetryRefuses(t *testing.T) {
 	is(t, "attempts of the one that could", r.view().Agent("a1").Attempt, 1)
 }
 
-// TestRetryOfALaterOwner holds that a wish survives whoever took it.
+// TestRetryOfALaterOwner checks that a wish for a retry survives its owner.
 func TestRetryOfALaterOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -244,8 +244,8 @@ func TestManyCallsAreJournaledTogether(t *testing.T) {
 	}
 }
 
-// TestResumedAgentsHaveNotEnded holds that a failure of before is not taken
-// for the end of the attempt that a resume owes.
+// TestResumedAgentsHaveNotEnded checks that an earlier failure is not taken for
+// the end of the attempt that a resume owes.
 func TestResumedAgentsHaveNotEnded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -265,7 +265,8 @@ func TestResumedAgentsHaveNotEnded(t *testing.T) {
 	}
 }
 
-// TestUsageOfALaterOwner holds that what was paid stays counted.
+// TestUsageOfALaterOwner checks that the usage of earlier attempts stays
+// counted.
 func TestUsageOfALaterOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -276,8 +277,8 @@ func TestUsageOfALaterOwner(t *testing.T) {
 	is(t, "tokens of three", r.play(call)["a1"].Result.Done().Usage.Input, 15)
 }
 
-// TestUsageOfWhatDoesNotBegin holds that what was paid stays counted of an agent that
-// somebody sent back before its owner died, and that then does not begin.
+// TestUsageOfWhatDoesNotBegin checks that the usage of an agent stays counted
+// if the agent was sent back, its owner died, and it does not begin again.
 func TestUsageOfWhatDoesNotBegin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -294,8 +295,8 @@ func TestUsageOfWhatDoesNotBegin(t *testing.T) {
 	is(t, "tokens of the run", r.view().Usage().Input, 5)
 }
 
-// TestRetryComesTooEarly holds that nobody is tried again twice because a
-// wish was faster than the calls of a resume.
+// TestRetryComesTooEarly checks that no agent is retried twice because a wish
+// was faster than the calls of a resume.
 func TestRetryComesTooEarly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -315,7 +316,7 @@ func TestRetryComesTooEarly(t *testing.T) {
 	is(t, "how often it ran", len(r.lines("runs")), 2)
 }
 
-// TestAskedToWaitTooLong holds that an agent cannot hold a run up for years.
+// TestAskedToWaitTooLong checks that an agent cannot hold a run up for years.
 func TestAskedToWaitTooLong(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -328,8 +329,8 @@ func TestAskedToWaitTooLong(t *testing.T) {
 	contains(t, "reason", result.(*task.Failed).Reason, "slow; the provider asked for a wait of ")
 }
 
-// TestUsageAfterABackOff holds that an attempt whose owner died while it
-// waited to be tried again is paid for once.
+// TestUsageAfterABackOff checks that the usage of an attempt counts once if its
+// owner died while it waited for a retry.
 func TestUsageAfterABackOff(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -19,7 +19,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// setup runs the user's setup in the new workspace, at most one a core.
+// setup runs the user's setup in the new workspace, at most one per core.
 func (t *attempt) setup(ctx context.Context) *ending {
 	text := t.engine.config.Setup
 	if text == "" || t.call.SubjectOf != "" {
@@ -37,9 +37,9 @@ func (t *attempt) setup(ctx context.Context) *ending {
 	return nil
 }
 
-// check completes an agent that ended well with the outcome of its check.
-// One whose check did not come to an end is not completed: a resume runs the
-// check alone.
+// check completes an agent that ended well with the outcome of its check. If
+// the check does not come to an end, the agent is not completed: a resume runs
+// the check alone.
 func (t *attempt) check(ctx context.Context, done *task.Completed) ending {
 	verified, err := t.verify(ctx)
 	switch {
@@ -55,11 +55,10 @@ func (t *attempt) check(ctx context.Context, done *task.Completed) ending {
 	return ending{result: done}
 }
 
-// recheck runs the check that an earlier owner did not come to, in a new
-// workspace that holds what was captured.
+// recheck runs the check that an earlier owner did not run, in a new workspace
+// with the captured work.
 //
-// The name of its workspace tells whoever comes after a crash that it holds
-// no work.
+// The name of that workspace tells a recovery that it holds no work.
 func (t *attempt) recheck(ctx context.Context) ending {
 	done := *t.owed
 	t.work, t.start = done.Work, git.Hash(done.Work.Patch.Base)
@@ -74,7 +73,7 @@ func (t *attempt) recheck(ctx context.Context) ending {
 	return t.check(ctx, &done)
 }
 
-// leaseCheck makes a workspace that holds what was captured.
+// leaseCheck makes a workspace with the captured work.
 func (t *attempt) leaseCheck(ctx context.Context) *ending {
 	if end := t.lease(ctx, worktree.LeaseRequest{
 		Name: task.AttemptName(t.id, t.n) + checkSuffix,
@@ -85,14 +84,14 @@ func (t *attempt) leaseCheck(ctx context.Context) *ending {
 	return t.setup(ctx)
 }
 
-// OnlyChecks reports whether a workspace is one that only a check runs in. It
-// holds nobody's work, and is removed without a look.
+// OnlyChecks reports whether a workspace serves only a check. It holds no work,
+// and is removed without a capture.
 func OnlyChecks(dir string) bool { return strings.HasSuffix(dir, checkSuffix) }
 
 // checkSuffix ends the name of a workspace that only a check runs in.
 const checkSuffix = ".check"
 
-// verify runs the user's check on the attempt's work, at most one a core.
+// verify runs the user's check on the attempt's work, at most one per core.
 func (t *attempt) verify(ctx context.Context) (bool, error) {
 	exit, out, err := t.shell(ctx, CheckStep, t.engine.config.Verify)
 	if err != nil {
@@ -120,8 +119,8 @@ func checkNote(x proc.Exit, out string, outside func(string) string) string {
 }
 
 // shell runs the user's own text by sh -c in the workspace. Nothing is
-// substituted in it; what it may need is in its environment. out+".out" and
-// out+".err" hold what it printed.
+// substituted in the text; its environment has the values that it may need.
+// out+".out" and out+".err" hold its output.
 func (t *attempt) shell(ctx context.Context, step Step, text string) (x proc.Exit, out string, err error) {
 	e := t.engine
 	if err := t.takeCore(ctx, step); err != nil {
@@ -160,7 +159,7 @@ func (t *attempt) noteRepeats(step Step, written string) {
 	}
 	found, err := t.engine.repeats.Add(step.String(), written)
 	if err != nil || found == nil {
-		return // it is a hint: the run goes on without
+		return // it is a hint: the run continues without
 	}
 	note := fmt.Sprintf("%d runs of %s each wrote the same %d MiB to ~/%s: --warm CMD fills such caches once for all agents",
 		found.Commands, step, found.Bytes>>20, found.Folder)
@@ -213,12 +212,12 @@ type ShellRequest struct {
 	Dir      string   // required
 	Env      []string
 	Stdin    string // a file; empty: nothing
-	// Out is where its output goes: Out+".out" and Out+".err".
+	// Out is the path of its output: Out+".out" and Out+".err".
 	Out     string // required
 	Started func(int, uint64) error
 	Walls   json.RawMessage
 	Door    string // as that of proc.Spec
-	// OutputLimit is as that of proc.Spec; 0: what an agent may print.
+	// OutputLimit is that of proc.Spec; 0: the limit of an agent's output.
 	OutputLimit int64
 }
 

@@ -21,27 +21,29 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Config is what a run was told at its start. It is recorded, and a resume
-// goes on with it.
+// Config holds the settings of a run, fixed at its start. It is recorded, and a
+// resume uses the recorded settings.
 type Config struct {
 	Jobs      int `json:"jobs"`       // how many agents at once
 	MaxAgents int `json:"max_agents"` // how many attempts in the life of the run
 
-	// Unseen is how many files of the user's checkout have uncommitted changes that
-	// agents do not see; 0 where their prompts are not to mention it.
+	// Unseen is the number of files of the user's checkout with uncommitted
+	// changes that agents do not see; 0 if their prompts are not to mention it.
 	Unseen int `json:"unseen,omitempty"`
 
 	// MaxFile is the size in bytes above which a new or changed file stays out of
 	// captures; 0: the default.
 	MaxFile int64 `json:"max_file,omitempty"`
-	// MaxSize is how many bytes an attempt may write; 0 is any number.
+	// MaxSize is the number of bytes that an attempt may write; 0 is any
+	// number.
 	MaxSize int64 `json:"max_size,omitempty"`
 
-	// Retries is how often an agent is tried again whose failure may pass.
+	// Retries is the number of retries of an agent whose failure may pass.
 	Retries int `json:"retries,omitempty"`
 
-	// WaitLimits is the longest wait for a quota window that is used up; 0: none is
-	// waited for. MaxWindows is how many windows of a lane are; 0 is any number.
+	// WaitLimits is the longest wait for a quota window that is used up; 0:
+	// none is waited for. MaxWindows is the number of windows of a lane that
+	// are; 0 is any number.
 	WaitLimits time.Duration `json:"wait_limits_ns,omitempty"`
 	MaxWindows int           `json:"max_windows,omitempty"`
 
@@ -53,8 +55,8 @@ type Config struct {
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"`
 
-	// Budget is what the run may spend in its life; a field of 0 is any
-	// amount.
+	// Budget limits the spending of the run in its life; a field of 0 is no
+	// limit.
 	Budget task.Amount `json:"budget,omitzero"`
 
 	// Review is the mode in which patches are reviewed; empty: they are not.
@@ -63,34 +65,33 @@ type Config struct {
 	// Agents are the configured agents that calls name.
 	Agents map[string]*agent.Spec `json:"agents,omitempty"`
 
-	// MaxTurns is how many turns an attempt of any agent may take; 0 is any
+	// MaxTurns is the number of turns of an attempt of any agent; 0 is any
 	// number. A call may allow its own fewer.
 	MaxTurns int `json:"max_turns,omitempty"`
 
-	// QuestionTime is how long a question about an action waits; then it is
+	// QuestionTime bounds the wait of a question about an action; then it is
 	// denied. 0 is 10 minutes.
 	QuestionTime time.Duration `json:"question_time_ns,omitempty"`
 
 	// Prices are those that the user set, by the names of models.
 	Prices map[string]roles.Price `json:"prices,omitempty"`
 
-	// Providers are where the built-in agent asks models beside those that it
-	// knows. They name the variables of keys, and hold none.
+	// Providers are further model servers for the built-in agent. They name the
+	// variables of keys, and hold none.
 	Providers map[string]provider.Provider `json:"providers,omitempty"`
-	// Hooks are told of what happens.
+	// Hooks are commands that receive the events of the run.
 	Hooks HookCommands `json:"hooks,omitzero"`
-	// Roles are what the models of calls are found by; nil in runs of versions
-	// that had none.
+	// Roles choose the models of calls; nil in runs of versions that had no
+	// roles.
 	Roles *roles.Orders `json:"roles,omitempty"`
-	// Variants are what may be said against failure modes of models, of all
-	// families.
+	// Variants are texts against failure modes of models, of all families.
 	Variants []variants.Variant `json:"variants,omitempty"`
 
-	// Checks are what a script may have run by sh -c, by name.
+	// Checks are the commands, by name, that a script may run by sh -c.
 	Checks map[string]string `json:"checks,omitempty"`
 }
 
-// HookCommands are the user's own commands that are told of what happens;
+// HookCommands are the user's own commands that receive the events of a run;
 // empty: none.
 type HookCommands struct {
 	RunStart   HookCommand   `json:"run_start,omitempty"`
@@ -139,70 +140,69 @@ type Journal interface {
 	AppendAll([]event.Event) ([]event.Record, error)
 }
 
-// Deps are what an engine works with.
+// Deps holds the dependencies of an engine.
 type Deps struct {
 	Run        *store.Run            // required
 	Journal    Journal               // required
 	Workspaces Workspaces            // required
 	Launcher   *proc.Launcher        // required
 	Walls      Walls                 // nil: none
-	Backend    worktree.Backend      // of the workspaces that one agent has for itself
+	Backend    worktree.Backend      // of workspaces with a single agent
 	Kinds      map[string]agent.Kind // required, by name
 	Self       string                // the binary of swarm, as agents find it
-	Walled     bool                  // Walls keep in what runs behind them
-	// Surroundings are what logins are looked for in.
+	Walled     bool                  // Walls confine the programs behind them
+	// Surroundings are searched for logins.
 	Surroundings agent.Surroundings
 	Joiner       Joiner             // required where calls depend on others
 	Disk         *limit.Disk        // required
-	Governor     *governor.Governor // nil: nobody is held back by their provider
+	Governor     *governor.Governor // nil: no agent is held back by its provider
 	Memory       *limit.Memory      // nil: memory is not watched
-	Questions    inbox.Policy       // what becomes of a question
-	Judge        Judge              // nil: what is asked waits for a person
+	Questions    inbox.Policy       // decides who answers a question
+	Judge        Judge              // nil: each question waits for a person
 	Ears         Ears               // required with a Judge
-	Attendant    Attendant          // nil: nobody is told when agents start and end
+	Attendant    Attendant          // nil: the starts and ends of agents are not reported
 	Prompts      Prompts            // nil: agents are told nothing of the repository
-	Subjects     Subjects           // nil: nobody is asked what commits are to be called
+	Subjects     Subjects           // nil: no agent is asked for the subjects of commits
 	Hooks        Hooks              // nil: no call may have functions
 	// Version asks the program of an agent for its version; empty: it is not known.
 	// Nil: no program can be asked.
 	Version func(context.Context, *agent.Spec) string
-	// Recovered is called by [Recover] after each agent, from any goroutine; nil:
-	// nobody is told.
+	// Recovered is called by [Recover] after each agent, from any goroutine;
+	// may be nil.
 	Recovered func()
-	Unlock    func() error     // takes away what killed gits left locked; nil: nothing
+	Unlock    func() error     // removes the locks that killed gits left; nil: nothing
 	Environ   []string         // of the process that starts agents
 	PassEnv   []string         // the user's patterns of variables that agents get too
 	Root      string           // the user's checkout, or the bare repository
 	Cores     int              // required
-	Warn      func(string)     // required: tells a person what they should know
+	Warn      func(string)     // required: tells the user about problems
 	Now       func() time.Time // required
 	// pass gives a context that ends after the wait for the next attempt; nil is
 	// context.WithTimeout. Tests shorten it.
 	pass func(context.Context, time.Duration) (context.Context, context.CancelFunc)
 }
 
-// parallel is how many setups and checks may run at once.
+// parallel is the concurrency limit of setups and checks.
 func (d Deps) parallel() int { return max(1, d.Cores) }
 
-// startTries is how often an attempt that could not be started is tried:
-// a machine under load refuses processes for moments, not for minutes.
+// startTries is the number of tries to start an attempt: a machine under load
+// refuses processes for moments, not for minutes.
 const startTries = 4
 
-// startGap is how long it waits before the second try, and longer after
-// each.
+// startGap is the wait before the second try; the wait grows with each.
 const startGap = 200 * time.Millisecond
 
-// backOff is how long an agent whose failure may pass waits before its second
-// attempt; each further wait is twice as long, up to maxBackOff. Up to half
-// of it again is added by chance, so that a hundred agents that were refused
+// backOff is the wait of an agent whose failure may pass before its second
+// attempt; each further wait is twice as long, up to maxBackOff. Up to half of
+// it again is added by chance, so that a hundred agents that were refused
 // together do not come back together.
 const (
 	backOff    = time.Second
 	maxBackOff = time.Minute
 )
 
-// maxTold is how long an agent may ask for before it is tried again. What
-// takes longer has failed: a person decides about it.
+// maxTold is the longest wait that a provider may ask for before a retry. After
+// a longer wait the attempt has failed: a person decides about it.
 const maxTold = time.Hour
 
 // captureTime bounds the capture of one workspace, cancelled or not.

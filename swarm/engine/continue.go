@@ -10,11 +10,12 @@ import (
 )
 
 // continues returns the conversation that the next attempt of an agent
-// continues; nil: it begins a new one.
+// continues; nil: it begins a new conversation.
 //
-// An attempt that was interrupted has been paid for: its provider refused a
-// request, swarm was killed, or somebody asked for another attempt. The next one
-// continues it where its kind can, in a workspace with the same changes.
+// An interrupted attempt has been paid for: its provider refused a request,
+// swarm was killed, or a user asked for another attempt. The next attempt
+// continues its conversation if the kind can, in a workspace with the same
+// changes.
 func (e *Engine) continues(a *agentState) *event.Continued {
 	done := &a.left
 	kind := e.deps.Kinds[SpecOf(e.config, a.using()).Kind]
@@ -24,7 +25,7 @@ func (e *Engine) continues(a *agentState) *event.Continued {
 	case a.retry != nil && a.retry.Fresh && a.retry.After >= done.SessionAttempt:
 		return nil
 	case a.switched != nil && a.switched.Attempt >= done.SessionAttempt:
-		return nil // another model may not accept what this one said
+		return nil // another model may not accept the messages of this model
 	case kind.Placed && a.at == "":
 		return nil
 	}
@@ -42,8 +43,8 @@ func (e *Engine) continues(a *agentState) *event.Continued {
 	}
 }
 
-// carry puts a continued conversation into the work of the attempt that
-// continues it: if that gets no answer, the next one continues the same.
+// carry copies a continued conversation into the work of the attempt. If the
+// attempt gets no answer, the next attempt continues the same conversation.
 func carry(work *task.Work, c *event.Continued) {
 	if c != nil {
 		work.Session, work.SessionAttempt, work.Conversation = c.Session, c.Of, c.Used

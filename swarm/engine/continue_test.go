@@ -35,7 +35,7 @@ func (speaker) Launch(r agent.Request) (agent.Launch, error) {
 	}, nil
 }
 
-// speaks makes the agent t one of that kind, with what it does by attempts.
+// speaks makes t an agent of that kind; does is its behaviour by attempts.
 func (r *rig) speaks(does string) *task.Call {
 	r.talkers()
 	r.deps.Kinds["talker"] = agent.Kind{
@@ -52,14 +52,14 @@ func (r *rig) heard(attempt string) string { return strings.Join(r.lines("heard.
 
 const anew = "prior files:"
 
-// TestContinues holds that an attempt which is interrupted by an error that may
-// pass is continued by the next one, in the same conversation and with the same
-// files, and that one which had not begun is not.
+// TestContinues checks that the attempt after a passing error continues the
+// conversation of the interrupted attempt, with the same files. An attempt that
+// had not begun is not continued.
 func TestContinues(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, does string
-		attempts   []string // what they heard, from the second on
+		attempts   []string // their prompts, from the second attempt on
 		want       string
 		tokens     int64 // in all
 	}{
@@ -95,8 +95,8 @@ func TestContinues(t *testing.T) {
 	}
 }
 
-// TestContinuesNot holds that a conversation is not continued which would fail
-// again, or which another model would have to continue.
+// TestContinuesNot checks that a conversation is not continued if it would fail
+// again, or if another model would continue it.
 func TestContinuesNot(t *testing.T) {
 	t.Parallel()
 	t.Run("too long", func(t *testing.T) {
@@ -137,8 +137,8 @@ func TestContinuesNot(t *testing.T) {
 	})
 }
 
-// TestContinuesAfterAWish holds that a wish for another attempt is told in the
-// conversation that it is about, once, unless it wishes for a fresh one.
+// TestContinuesAfterAWish checks that the feedback of a retry is told once, in
+// the conversation that it concerns, unless the retry is fresh.
 func TestContinuesAfterAWish(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -178,8 +178,8 @@ func TestContinuesAfterAWish(t *testing.T) {
 	}
 }
 
-// TestContinuesAfterDeath holds that a resume continues the conversation of an
-// agent that was at work when its owner was killed, and pays once for it.
+// TestContinuesAfterDeath checks that a resume continues the conversation of an
+// agent that ran when its owner was killed, and counts its usage once.
 func TestContinuesAfterDeath(t *testing.T) {
 	t.Parallel()
 	for _, retried := range []bool{false, true} {
@@ -216,8 +216,8 @@ func TestContinuesAfterDeath(t *testing.T) {
 	}
 }
 
-// TestStalledOnce holds that an agent whose model sends nothing is ended, tried
-// once more in the same conversation, and then has failed.
+// TestStalledOnce checks that an agent whose model sends nothing is ended,
+// retried once in the same conversation, and then has failed.
 func TestStalledOnce(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ does, want string }{
@@ -249,8 +249,8 @@ func TestStalledOnce(t *testing.T) {
 	}
 }
 
-// TestNobodyListens holds that nobody waits for long for a server that is not
-// there, as for one that is too busy.
+// TestNobodyListens checks that the wait for an absent server is bounded, as is
+// the wait for a busy server.
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -276,8 +276,8 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestNobodyListensLong holds that the time in which an agent itself asked a server that
-// is not there counts as waited, if it had no answer before.
+// TestNobodyListensLong checks that the time in which an agent itself asked an
+// absent server counts as waited, if it had no answer before.
 func TestNobodyListensLong(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

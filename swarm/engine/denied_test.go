@@ -7,8 +7,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// An action is judged by what its agent was denied before, until that is
-// allowed. Other agents are denied nothing by it.
+// TestDenialIsJudgedBy checks that an earlier denial counts when an action of
+// the same agent is judged, until the denied action is allowed. It does not
+// count for other agents.
 func TestDenialIsJudgedBy(t *testing.T) {
 	t.Parallel()
 	r, _ := judging(t, `may "unless denied"; may "drop it"; may "unless denied"; may "drop it"; may "unless denied"`)

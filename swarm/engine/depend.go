@@ -42,7 +42,7 @@ func (e *JoinError) Error() string {
 		with, e.Agent, strings.Join(e.Paths, ", "))
 }
 
-// checkNeeds refuses calls that depend on one that is not made before them.
+// checkNeeds refuses calls that depend on a call which is not made before them.
 func (e *Engine) checkNeeds(calls []*task.Call) error {
 	named := map[string]bool{}
 	for _, call := range calls {
@@ -56,8 +56,8 @@ func (e *Engine) checkNeeds(calls []*task.Call) error {
 	return nil
 }
 
-// enqueue queues an agent once all it waits for have ended, and settles one
-// whose dependencies did not go well.
+// enqueue queues an agent once all its dependencies have ended. It settles an
+// agent whose dependencies did not go well.
 func (e *Engine) enqueue(a *agentState) {
 	if e.ready(a) {
 		e.queue = append(e.queue, a.id)
@@ -131,8 +131,8 @@ func unfit(a *agentState) string {
 	}
 }
 
-// foundation is what an agent starts from besides the base: the patches of
-// all it depends on, each after those it was itself built on.
+// foundation returns the patches that an agent starts from besides the base:
+// those of all its dependencies, each after the patches it was built on.
 func (e *Engine) foundation(a *agentState) (patches []task.Patch, from []task.ID) {
 	var needs []*agentState
 	seen := map[task.ID]bool{}

@@ -36,8 +36,8 @@ func TestDependentsStartFromWhatTheyDependOn(t *testing.T) {
 	is(t, "joins", len(r.spaces.joins), 2)
 }
 
-// TestDependentsWait holds that an agent does not start before what it waits
-// for has ended, however many may run.
+// TestDependentsWait checks that an agent does not start before its
+// dependencies have ended, even if the concurrency limit allows it.
 func TestDependentsWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -105,8 +105,8 @@ func TestUnknownDependency(t *testing.T) {
 	is(t, "journaled agents", len(r.view().Agents), 0)
 }
 
-// TestDependentsOfALaterOwner holds that a resume of what was cancelled for
-// its dependency runs both, and does not pay for what completed.
+// TestDependentsOfALaterOwner checks that a resume runs a failed agent and its
+// cancelled dependent, and does not run the completed agent again.
 func TestDependentsOfALaterOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -172,8 +172,8 @@ func TestCapturedModules(t *testing.T) {
 	is(t, "the innermost", m.Path+" "+below, "sub/in x")
 }
 
-// TestGrandparentSentBack holds that an agent waits for all it builds on: also
-// for what is behind something that has ended.
+// TestGrandparentSentBack checks that an agent waits for all its dependencies,
+// also for those of a dependency that has ended.
 func TestGrandparentSentBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -13,19 +13,19 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// dispatch starts what may start. It runs on the loop.
+// dispatch starts the agents that may start. It runs on the loop.
 func (e *Engine) dispatch(life context.Context) {
 	e.breakOff()
 	e.openLanes()
 	defer e.setAlarms(life)
 	before := len(e.quotas.parked)
 	e.askSubjects(life)
-	var late []task.ID // subjects that what is at work may leave something for
+	var late []task.ID // requests for subjects that the running agents may leave money for
 	for len(e.queue) > 0 && e.running+e.releasing < e.jobs && !e.ending && !e.paused && !e.onHold && e.noSpace == "" {
 		a := e.agents[e.queue[0]]
 		e.queue = e.queue[1:]
 		if !e.ready(a) {
-			continue // what it depends on was sent back since
+			continue // a dependency was sent back since
 		}
 		if e.shutOut(a) {
 			continue
@@ -57,7 +57,8 @@ func (e *Engine) dispatch(life context.Context) {
 	e.takeStock()
 }
 
-// begin starts the next attempt of an agent, or what its last one is owed.
+// begin starts the next attempt of an agent, or the missing check of its last
+// attempt.
 func (e *Engine) begin(life context.Context, a *agentState) {
 	if a.owed == nil {
 		a.attempt++
@@ -165,7 +166,7 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 }
 
 // mayPass reports whether an attempt failed in a way that may pass and is
-// tried again, and after what gap. It journals that.
+// retried, and after which gap. It journals the retry.
 func (e *Engine) mayPass(a *agentState, end ending) (gap time.Duration, again bool) {
 	failed, ok := end.result.(*task.Failed)
 	retries := e.config.Retries
@@ -204,8 +205,8 @@ func passes(kind task.ErrorKind) bool {
 	return kind == task.Lost || kind == task.StartFailed || kind == task.RateLimit || kind == task.Overloaded
 }
 
-// waitFor is how long the n-th retry waits, from 1, and at least as long as
-// the agent was told to.
+// waitFor is the wait before the n-th retry, from 1, at least as long as the
+// agent was told.
 func waitFor(n int, told time.Duration) time.Duration {
 	wait := maxBackOff
 	if n < 7 { // 2^6 s is over a minute
@@ -214,7 +215,7 @@ func waitFor(n int, told time.Duration) time.Duration {
 	return max(told, wait+rand.N(wait/2))
 }
 
-// wait is the time that one agent waits for its next attempt.
+// wait is the delay of a single agent before its next attempt.
 type wait struct{ end context.CancelFunc }
 
 // later queues an agent again after a gap, unless its wait is ended first.
@@ -243,8 +244,8 @@ func (e *Engine) later(life context.Context, a *agentState, gap time.Duration) {
 	})
 }
 
-// settle journals an agent's result and hands it on.
-// It returns what it handed on; nil where it could not be journaled.
+// settle journals an agent's result and hands it on. It returns the settled
+// agent; nil if the result could not be journaled.
 func (e *Engine) settle(a *agentState, r task.Result) *Settled {
 	if a.switched != nil {
 		r.Done().Notes = append(r.Done().Notes, a.switched.Reason)

@@ -17,7 +17,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Engine carries out the calls of one run.
+// Engine carries out the calls of a single run.
 type Engine struct {
 	deps   Deps
 	config Config
@@ -39,7 +39,8 @@ type Engine struct {
 	cores   *semaphore.Weighted
 	// heldTold are the notes about held back variables that a person was told.
 	heldTold sync.Map
-	// repeats compares what setups and checks leave in their private HOME.
+	// repeats compares the files that setups and checks leave in their private
+	// HOME.
 	repeats cachework.Tracker
 	gaps    limit.Gaps // between starts of a kind
 	waves   waves
@@ -49,7 +50,7 @@ type Engine struct {
 	share     shared
 	// schemas are those that answers are held to.
 	schemas schemas
-	long    sync.Mutex // held while a long line of one agent is in memory
+	long    sync.Mutex // held while a long line of an agent is in memory
 
 	// Owned by the loop.
 	agents    map[task.ID]*agentState
@@ -63,12 +64,12 @@ type Engine struct {
 	out       []News
 	prior     map[string][]task.ID // calls of earlier owners, by key, unused
 	seen      map[string]int       // occurrences by key
-	open      int                  // calls whose end nobody has received yet
+	open      int                  // calls whose end has not been received yet
 	box       *inbox.Box
 	rulings   rulings // on open questions
 	allowed   allowed // by people, and not begun yet
 	broken    error   // swarm's own failure
-	ending    bool    // nothing new starts, and what runs is ended
+	ending    bool    // nothing new starts, and running agents are ended
 	paused    bool    // nothing new starts
 	halting   bool    // halted is closed
 	onHold    bool    // nothing new starts for now
@@ -80,8 +81,8 @@ type Engine struct {
 	quotas    quotas
 }
 
-// News is what a workflow hears of its engine, in the order it was journaled:
-// [*Settled], [*Entered] or [*Named].
+// News is an event of the engine for a workflow, in journal order: [*Settled],
+// [*Entered] or [*Named].
 //
 //sumtype:decl
 type News interface{ news() }
@@ -89,8 +90,8 @@ type News interface{ news() }
 // Entered is a fact that [Engine.Enter] was given.
 type Entered struct{ *event.Entered }
 
-// Named says that it is known what a commit is to be called, or that nobody
-// says. No workflow waits for it, but the end of the run may.
+// Named reports that the search for the subject of a commit is over, with or
+// without a subject. No workflow waits for it, but the end of the run may.
 type Named struct{ Commit string }
 
 func (*Settled) news() {}
@@ -107,11 +108,11 @@ type Settled struct {
 	Refused bool
 }
 
-// agentState is what the loop knows of one agent.
+// agentState is the state of an agent in the loop.
 type agentState struct {
 	id      task.ID
 	call    *task.Call
-	attempt int // the current or last one
+	attempt int // the current or last attempt
 	tries   int // starts of this owner that failed in a way that may pass
 	cancel  context.CancelCauseFunc
 	result  task.Result // nil until settled
@@ -121,24 +122,24 @@ type agentState struct {
 	retried int         // attempts of this owner whose failure may pass
 	stalled bool        // a stream of its model sent nothing for too long, once
 	spent   task.Usage  // of the attempts before the current one
-	// refusals counts its attempts that its provider refused, and waited is how
-	// long it waited after them.
+	// refusals counts its attempts that its provider refused, and waited is the
+	// sum of the waits after them.
 	refusals int
 	waited   time.Duration
-	// left is the work of the latest attempt that has ended. It is what an
-	// agent has that ends before another attempt of it began.
+	// left is the work of the latest ended attempt. An agent that ends before
+	// another attempt began keeps this work.
 	left task.Work
 	// wait is set while it waits for its next attempt after a failure that may
 	// pass.
 	wait *wait
-	// at is where its latest workspace was mounted; empty where it was not.
+	// at is the mount point of its latest workspace; empty: it was not mounted.
 	at string
 	// accepted is set where somebody accepted the work of its latest attempt
 	// under an earlier owner.
 	accepted bool
 	retry    *event.RetryAsked
 	remarks  []store.Remark
-	words    []string // what it was told while it worked, since then
+	words    []string // messages that it received while it worked, since then
 	// owed is set on an agent that ended well under an earlier owner, which
 	// did not come to check its work.
 	owed *task.Completed
@@ -194,7 +195,7 @@ func (e *Engine) remember(prior *store.View) {
 	}
 }
 
-// recall is what the records say of an agent of an earlier owner.
+// recall reads the state of an agent of an earlier owner from the records.
 func recall(d Deps, c Config, a *store.Agent) *agentState {
 	s := &agentState{
 		id: a.ID, call: a.Call, attempt: a.Attempt, byName: a.ByName(),
@@ -208,7 +209,7 @@ func recall(d Deps, c Config, a *store.Agent) *agentState {
 		s.owed, s.held = owed(d, c, a), held(d, c, a)
 	} else if a.Attempt > 0 {
 		if a.Parked != "" && a.Exit != nil {
-			s.left = *judgeAgain(d, c, a, true).Done() // the conversation that it goes on with
+			s.left = *judgeAgain(d, c, a, true).Done() // the conversation that it continues
 		}
 		if a.Parked != "" && a.Exit == nil {
 			carry(&s.left, a.Continued) // its agent did not start
@@ -276,8 +277,8 @@ func (e *Engine) Finished() bool {
 	return over
 }
 
-// News delivers agents as they end, each once, and what [Engine.Enter] was
-// given, in the order of their records.
+// News delivers the ended agents, each once, and the facts given to
+// [Engine.Enter], in journal order.
 func (e *Engine) News() <-chan News { return e.news }
 
 // Enter journals a fact that enters the workflow and puts it among the
@@ -292,8 +293,8 @@ func (e *Engine) Enter(fact *event.Entered) error {
 	return err
 }
 
-// Tell puts something among the news that is no record: it is not there again
-// when a later owner goes on.
+// Tell puts a fact among the news without a record: a later owner does not get
+// it again.
 func (e *Engine) Tell(fact *event.Entered) {
 	e.do(func(context.Context) { e.out = append(e.out, &Entered{fact}) })
 }
@@ -321,9 +322,9 @@ func (e *Engine) Stop(h *Halt) error {
 	return err
 }
 
-// Close waits until all attempts are over and ends the engine. What is
-// settled by then and was not received is dropped. It returns swarm's own
-// failure, if there was one.
+// Close waits until all attempts are over and ends the engine. It drops news
+// that the caller has not received. It returns swarm's own failure, if there
+// was any.
 func (e *Engine) Close() error {
 	e.do(func(context.Context) { e.endAlarms() })
 	e.work.Wait()

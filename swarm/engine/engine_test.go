@@ -106,7 +106,7 @@ func TestJobs(t *testing.T) {
 	r.config.Jobs = 2
 	var calls []*task.Call
 	for i := range 6 {
-		// Each but the last waits until the next one lives.
+		// Each agent but the last waits until the next lives.
 		calls = append(calls, sh(fmt.Sprintf(`touch $RIG/live.$SWARM_AGENT $RIG/came.$SWARM_AGENT
 			until test $SWARM_AGENT = a6 -o -e $RIG/came.a%d; do sleep 0.01; done
 			ls $RIG | grep -c live >> $RIG/counts; rm $RIG/live.$SWARM_AGENT`, i+2)))
@@ -198,7 +198,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("a3 settled %+v", all["a3"].Result)
 	}
 	is(t, "records of a2", r.kinds("a2"), "called settled")
-	// What was cancelled by name stays so.
+	// An agent cancelled by name stays cancelled.
 	again := r.play(sh(`echo x > x; touch $RIG/a1; exec sleep 1000`), sh(`touch $RIG/a2`), sh(`touch $RIG/a3`))
 	for id, s := range again {
 		is(t, string(id)+" is replayed", s.Replayed, true)
@@ -320,7 +320,7 @@ func TestMaxAgents(t *testing.T) {
 	is(t, "records", r.kinds("a3"), "called settled")
 }
 
-// TestWaitForCheckIsTold holds that the journal says of an attempt that it waits
+// TestWaitForCheckIsTold checks that the journal records the wait of an attempt
 // for its check, while another check runs.
 func TestWaitForCheckIsTold(t *testing.T) {
 	t.Parallel()

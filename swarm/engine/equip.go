@@ -19,18 +19,19 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Parent is an agent whose conversation another one goes on with.
+// Parent is an agent whose conversation another agent continues.
 type Parent struct {
 	ID      task.ID
 	Attempt int
-	Session string // what its kind calls the conversation
+	Session string // the id of the conversation in its kind
 	Usage   task.Usage
 }
 
 // ErrNoParent refuses to go on with a conversation that there is not.
 var ErrNoParent = errors.New("there is no conversation to go on with")
 
-// parentOf is whose conversation a call goes on with; nil for a new one.
+// parentOf returns the agent whose conversation a call continues; nil: a new
+// conversation.
 func (e *Engine) parentOf(call *task.Call) *Parent {
 	in, ok := call.Input.(*task.ForkAgentInput)
 	if !ok || e.agents[in.Parent] == nil || e.agents[in.Parent].result == nil {
@@ -40,7 +41,8 @@ func (e *Engine) parentOf(call *task.Call) *Parent {
 	return &Parent{ID: in.Parent, Attempt: cmp.Or(done.SessionAttempt, done.Attempts), Session: done.Session, Usage: done.Conversation}
 }
 
-// used is what the conversation has used so far; nothing where it is a new one.
+// used returns the usage of the conversation so far; zero for a new
+// conversation.
 func (p *Parent) used() task.Usage {
 	if p == nil {
 		return task.Usage{}
@@ -48,19 +50,19 @@ func (p *Parent) used() task.Usage {
 	return p.Usage
 }
 
-// The folders of an attempt that hold what its agent keeps for itself.
+// The folders of an attempt that hold the agent's own files.
 const (
 	stateName   = "state"   // below the box: all of it, while the attempt runs
-	sessionName = "session" // beside it: what is left for whoever goes on with it
+	sessionName = "session" // beside it: the kept files for an agent that continues the conversation
 )
 
-// state is the folder in which the agent keeps what it knows, its login among
-// that. It goes with the box.
+// state returns the folder for the agent's own state, including its login. It
+// is removed with the box.
 func (t *attempt) state() string { return stateOf(t.dir) }
 
 func stateOf(attempt string) string { return filepath.Join(BoxOf(attempt), stateName) }
 
-// kind is what is known of the agent's kind; nil for a command.
+// kind returns the agent's kind; nil for a command.
 func (t *attempt) kind() *agent.Kind {
 	kind, ok := t.engine.deps.Kinds[t.spec.Kind]
 	if !ok || kind.Name == agent.KindCommand {
@@ -69,8 +71,8 @@ func (t *attempt) kind() *agent.Kind {
 	return &kind
 }
 
-// quietest is how long an agent that is no command may say nothing where
-// nobody said how long: some wait for a network that is gone for ever.
+// quietest bounds the silence of an agent other than a command without a
+// configured bound: some wait for ever for a network that is gone.
 const quietest = 20 * time.Minute
 
 // suit fits the agent's spec to its kind.
@@ -89,8 +91,8 @@ func (t *attempt) suit() {
 	}
 }
 
-// stall is how long a stream of the agent's model may send nothing. A command
-// says nothing of its tools.
+// stall bounds the silence of a stream of the agent's model. A command reports
+// nothing of its tools.
 func (t *attempt) stall(kind *agent.Kind) time.Duration {
 	if kind.Name == agent.KindCommand {
 		return 0
@@ -98,9 +100,9 @@ func (t *attempt) stall(kind *agent.Kind) time.Duration {
 	return cmp.Or(kind.Stall, agent.Stall)
 }
 
-// request is what the current round asks of the agent. Where its kind keeps
-// state, the folder for it is there afterwards, with the conversation that the
-// agent is to go on with.
+// request builds the request of the current round for the agent. If its kind
+// keeps state, request makes the state folder and puts the continued
+// conversation into it.
 func (t *attempt) request() (agent.Request, error) {
 	r := agent.Request{
 		Spec: t.spec, Prompt: t.rounds.prompt, Schema: t.call.Schema,
@@ -155,9 +157,9 @@ func variable(environ []string, name string) string {
 	return ""
 }
 
-// keepSession puts the conversation of an attempt, whose files are in dir, where
-// another agent can go on with it. What cannot be kept is said, and costs no more
-// than that.
+// keepSession copies the conversation of an attempt, with its files in dir, to
+// a place from which another agent can continue it. A failure only causes a
+// warning.
 func keepSession(d Deps, id task.ID, kind agent.Kind, dir string) {
 	if len(kind.Sessions) == 0 {
 		return
@@ -168,15 +170,15 @@ func keepSession(d Deps, id task.ID, kind agent.Kind, dir string) {
 		err = copySession(stateOf(dir), to, kind.Sessions)
 	}
 	if err != nil {
-		// Half of it would be gone on with as if it were all.
+		// Half a conversation would be continued as if it were whole.
 		err = errors.Join(err, os.RemoveAll(to))
 		d.Warn(fmt.Sprintf("%s: its conversation cannot be kept, so it cannot be continued: %v", id, err))
 	}
 }
 
-// keepLeft does so with what an earlier owner of the run left, which had not
-// come to it. The end of an agent that had answered is put on record then, while
-// all of the conversation is there.
+// keepLeft does so for an attempt whose owner died before it kept the
+// conversation. It then records the end of an agent that had answered, while
+// the whole conversation is there.
 func keepLeft(d Deps, c Config, a *store.Agent) error {
 	if a.Attempt == 0 || a.Round == nil || a.Pending() || a.Result() != nil || a.Exit != nil {
 		return nil
@@ -188,8 +190,8 @@ func keepLeft(d Deps, c Config, a *store.Agent) error {
 	return endAnswered(d, c, a)
 }
 
-// keptSession takes the conversation out of what an agent said that is not there
-// to be gone on with.
+// keptSession removes the conversation from an agent's outcome if its files
+// were not kept.
 func keptSession(kind agent.Kind, dir string, o *agent.Outcome) {
 	if _, gone := os.Lstat(filepath.Join(dir, sessionName)); gone != nil && len(kind.Sessions) > 0 {
 		o.Session = ""
@@ -209,12 +211,12 @@ func addRecorded(kind agent.Kind, spec *agent.Spec, dir string, o *agent.Outcome
 	return spent
 }
 
-// maxSession bounds what is kept of a conversation, in bytes.
+// maxSession bounds the kept files of a conversation, in bytes.
 const maxSession = 256 << 20
 
-// copySession copies the regular files that globs name below one folder, and
-// all that is below what they name, into another. The folders are an agent's:
-// nothing of a link is followed.
+// copySession copies the regular files that globs name in a folder, and all
+// files below the named folders, into another folder. The folders belong to an
+// agent, so links are not followed.
 func copySession(from, to string, globs []string) error {
 	// The agent may have put a link in place of its folder.
 	if info, err := os.Lstat(from); err == nil && !info.IsDir() {
@@ -289,8 +291,8 @@ func copyOne(source, sink *os.Root, name string, left *int64) (err error) {
 	return errors.Join(err, out.Close())
 }
 
-// sessionID is the id of a conversation where the agent lets us choose one: a
-// UUID that the same round of the same attempt always has.
+// sessionID is the id of a conversation for agents that let swarm choose it: a
+// UUID that is always the same for a round of an attempt.
 func sessionID(run string, id task.ID, attempt, round int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "swarm %s %s %d %d", run, id, attempt, round))
 	sum[6] = sum[6]&0x0f | 0x40 // version 4 (RFC 9562): some CLIs know none above 5

@@ -38,7 +38,7 @@ func (talker) Launch(r agent.Request) (agent.Launch, error) {
 	}, nil
 }
 
-// talkers makes the kind one of the rig's, with an agent of it.
+// talkers adds the kind talker to the rig, with an agent of it.
 func (r *rig) talkers() {
 	r.deps.Kinds["talker"] = agent.Kind{
 		Name: "talker", Adapter: talker{}, Sessions: []string{"talk"}, Can: agent.Abilities{Fork: true},
@@ -70,9 +70,8 @@ func (r *rig) said(id task.ID) string {
 	return string(text)
 }
 
-// TestState holds that an agent of a kind has a folder for what it keeps, which
-// is gone afterwards but for its conversation, and that another one goes on
-// with that.
+// TestState checks that an agent of a kind has a state folder, of which only
+// the conversation is kept, and that another agent can continue it.
 func TestState(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -112,7 +111,8 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestForkOfNothing holds that what said nothing of a conversation has none.
+// TestForkOfNothing checks that an agent that reported no conversation cannot
+// be forked.
 func TestForkOfNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -133,7 +133,8 @@ func TestForkOfNothing(t *testing.T) {
 	}
 }
 
-// TestSessionLinks holds that nothing is kept of what a conversation links to.
+// TestSessionLinks checks that the targets of a conversation's links are not
+// kept.
 func TestSessionLinks(t *testing.T) {
 	t.Parallel()
 	outside, from, to := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "to")
@@ -163,8 +164,8 @@ func TestSessionLinks(t *testing.T) {
 	}
 }
 
-// TestHalfASession holds that nothing is gone on with as if it were all that was
-// said.
+// TestHalfASession checks that half a conversation is not continued as if it
+// were whole.
 func TestHalfASession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -211,9 +212,9 @@ func newTalked(t *testing.T) (r *rig, dir string) {
 	return r, dir
 }
 
-// TestSessionLeft holds that another agent can go on with the conversation of one
-// that had answered when its owner died, and that nobody is told that there is one
-// where it was lost.
+// TestSessionLeft checks that another agent can continue the conversation of an
+// agent that had answered when its owner died. If the conversation was lost,
+// the result names none.
 func TestSessionLeft(t *testing.T) {
 	t.Parallel()
 	for session, lost := range map[string]bool{"s": false, "": true} {
@@ -233,8 +234,8 @@ func TestSessionLeft(t *testing.T) {
 	}
 }
 
-// TestSessionLeftTwice: a recovery that is killed once the conversation is kept, and
-// while what it was kept from goes, leaves all of it to the next.
+// TestSessionLeftTwice kills a recovery after it kept the conversation, while
+// it removes the source. The next recovery finds the whole conversation.
 func TestSessionLeftTwice(t *testing.T) {
 	t.Parallel()
 	r, dir := newTalked(t)

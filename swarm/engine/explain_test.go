@@ -11,8 +11,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestOutside holds that no message about an agent has a path which only its
-// sandbox has, and no rest of one that was cut.
+// TestOutside checks that no message about an agent has a path that exists only
+// in its sandbox, nor the rest of a cut path.
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	const says = `echo "see /inside/log" >&2; exit 3`
@@ -73,8 +73,8 @@ func TestOptionErrors(t *testing.T) {
 	}
 }
 
-// TestUnknownOptionOfWorker holds that an agent which has begun is not said to
-// refuse an option, for no output of its tools.
+// TestUnknownOptionOfWorker checks that an agent which has begun is not
+// reported to refuse an option, for any output of its tools.
 func TestUnknownOptionOfWorker(t *testing.T) {
 	t.Parallel()
 	failed := &task.Failed{Kind: task.Other}

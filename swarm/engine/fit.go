@@ -10,7 +10,7 @@ import (
 	"agentswarm/swarm/toolset"
 )
 
-// FitRequest asks what of the options of a call its agent can be told.
+// FitRequest asks which options of a call can be given to its agent.
 type FitRequest struct {
 	Spec    *agent.Spec // required
 	Kind    agent.Kind  // of the agent; zero for a command
@@ -36,7 +36,7 @@ func Fit(r FitRequest) (o task.Options, warning string, err error) {
 	if r.Kind.Can.Tools && (len(o.Tools) > 0 || len(o.Without) > 0) {
 		request := toolset.Request{Kind: r.Kind.Name, Rules: r.Kind.Lists, Lists: toolset.Lists{Tools: o.Tools, Without: o.Without}}
 		if named := len(o.Tools) > 0 && !slices.Contains(o.Tools, toolset.All); !named {
-			request.Tools = below(r.Spec, o.ReadOnly) // what it has anyway is what something is taken from
+			request.Tools = below(r.Spec, o.ReadOnly) // tools are taken away from the agent's own set
 		}
 		fitted, why, err := toolset.Fit(request)
 		if err != nil {
@@ -65,7 +65,7 @@ func below(spec *agent.Spec, readOnly bool) []string {
 	}
 }
 
-// effortOf is why an agent does not take an effort; empty if it does.
+// effortOf is the reason why an agent does not take an effort; empty: it does.
 func effortOf(r FitRequest) string {
 	without := *r.Spec
 	without.Effort = ""

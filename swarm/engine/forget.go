@@ -14,9 +14,9 @@ import (
 	"agentswarm/swarm/thought"
 )
 
-// forget blanks what a model thought in what its agent's process has printed,
-// which has ended. The file stays as long as it was, with all else where it was.
-// The output of a command is not touched.
+// forget blanks the thoughts of a model in the output of its ended process. All
+// other output keeps its place, and the file its length. The output of a
+// command is not touched.
 func forget(kind, path string) error {
 	if kind == agent.KindCommand {
 		return nil
@@ -48,8 +48,8 @@ func blankThoughts(path string) (err error) {
 	})
 }
 
-// forgetLeft does so with what an earlier owner of the run left: it may have
-// died before it could.
+// forgetLeft does so for the output that an earlier owner of the run left: it
+// may have died before it could.
 func (r recovery) forgetLeft(a *store.Agent) {
 	if a.Round == nil {
 		return

@@ -16,7 +16,7 @@ import (
 
 const pondered = `{"type":"thinking","text":"SECRET"}` + "\n" + `{"type":"result","text":"said"}` + "\n"
 
-// left is what the output of an attempt holds.
+// left reads the output of an attempt.
 func (r *rig) left(id task.ID) string {
 	r.t.Helper()
 	b, err := os.ReadFile(filepath.Join(r.deps.Run.Attempt(id, 1), "stdout"))
@@ -26,8 +26,8 @@ func (r *rig) left(id task.ID) string {
 	return string(b)
 }
 
-// TestForgets holds that what a model thought is not kept in the output of its
-// agent, that all else is, and that what a command prints is its own.
+// TestForgets checks that the thoughts of a model are not kept in the output of
+// its agent, that all else is kept, and that a command's output is unchanged.
 func TestForgets(t *testing.T) {
 	t.Parallel()
 	blank := strings.Replace(pondered, "SECRET", "      ", 1)

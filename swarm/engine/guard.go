@@ -10,15 +10,16 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// hookTime is how long a function may take to answer. It has its own, much
-// shorter limit; this one is for whatever runs it, where it waits for its turn.
+// hookTime bounds the time until a function has answered. The function has its
+// own, much shorter limit; this limit covers the wait for its turn in its
+// runner.
 const hookTime = 30 * time.Second
 
 // maxHookReason bounds the reason that a function gives.
 const maxHookReason = 1000
 
-// guard holds one attempt to what its call allows. It belongs to whoever reads
-// the agent's events.
+// guard enforces the limits of a call on an attempt. The reader of the agent's
+// events owns it.
 type guard struct {
 	call  *task.Call
 	hooks Hooks // nil only where the call has no functions
@@ -32,7 +33,7 @@ type guard struct {
 	reminded bool
 }
 
-// snapshot is what stopWhen is shown of an attempt.
+// snapshot is the state of an attempt as stopWhen receives it.
 type snapshot struct {
 	Turns  int     `json:"turns"`
 	Tools  int     `json:"tools"`
@@ -47,11 +48,11 @@ type enough struct{}
 
 func (*enough) Error() string { return "its stopWhen is true" }
 
-// see takes an event, and returns why the attempt ends by it; nil where it
-// goes on.
+// see takes an event, and returns the reason for ending the attempt; nil: it
+// continues.
 //
 // An attempt may begin as many turns as its limit says, and is ended by the
-// next one. It is ended once it has used as much as its other limits say.
+// turn after them. It is ended once it has reached any of its other limits.
 func (g *guard) see(ctx context.Context, e event.Event) error {
 	if g.over {
 		return nil
@@ -98,8 +99,8 @@ func (g *guard) limited() error {
 	return &Halt{Cause: task.CauseBudget, Reason: reason}
 }
 
-// asked asks the call's stopWhen. One that cannot say no more stops the
-// attempt than it lets it run away: whoever gave it relies on it.
+// asked calls the call's stopWhen. If the function fails, the attempt is
+// stopped, because the author relies on the function.
 func (g *guard) asked(ctx context.Context) error {
 	g.seen.MS = g.now().Sub(g.began).Milliseconds()
 	input, err := json.Marshal(g.seen)
@@ -125,8 +126,8 @@ func (g *guard) asked(ctx context.Context) error {
 	return nil
 }
 
-// forbids asks the call's onTool about an action, and returns why that is
-// denied; empty where it is left to whoever decides otherwise.
+// forbids asks the call's onTool about an action, and returns the reason of a
+// denial; empty: the decision is left to the judge or a person.
 func (g *guard) forbids(ctx context.Context, asked *event.Asked) string {
 	if g.call.OnTool == "" {
 		return ""
@@ -165,7 +166,7 @@ func decide(ctx context.Context, h Hooks, source string, input json.RawMessage) 
 	return h.Decide(ctx, source, input)
 }
 
-// brief bounds what a function says.
+// brief bounds the text that a function returned.
 func brief(s string) string {
 	if s == "" {
 		return "nothing"

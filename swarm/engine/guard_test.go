@@ -43,8 +43,8 @@ func returns(value string) func(context.Context, json.RawMessage) (string, error
 	return func(context.Context, json.RawMessage) (string, error) { return value, nil }
 }
 
-// forever is an agent that says something, changes something and goes on until
-// it is ended.
+// forever is an agent that prints a text, changes a file and runs until it is
+// ended.
 const forever = `
 	read -r prompt; touch f
 	printf '{"type":"text","text":"so far"}\n{"type":"usage","output":60,"cost_usd":0.5}\n{"type":"turn","n":1}\n'
@@ -90,8 +90,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestTurnsOfAnAgent holds one to the turns that are configured of it, unless
-// its call says otherwise.
+// TestTurnsOfAnAgent checks that the configured limit of an agent's turns holds
+// unless its call has another limit.
 func TestTurnsOfAnAgent(t *testing.T) {
 	t.Parallel()
 	for turns, want := range map[int]string{
@@ -109,8 +109,8 @@ func TestTurnsOfAnAgent(t *testing.T) {
 	}
 }
 
-// TestLimitsOfAllRounds holds that an agent which is asked again has no more
-// than the others.
+// TestLimitsOfAllRounds checks that an agent with further rounds has no higher
+// limits.
 func TestLimitsOfAllRounds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -126,7 +126,8 @@ func TestLimitsOfAllRounds(t *testing.T) {
 	is(t, "processes", len(r.lines("starts")), 2)
 }
 
-// TestLimitAtTheEnd holds that an agent that had ended by itself is done.
+// TestLimitAtTheEnd checks that a limit does not end an agent that had ended by
+// itself.
 func TestLimitAtTheEnd(t *testing.T) {
 	t.Parallel()
 	call := &task.Call{Limits: task.Limits{Tokens: 1}}
@@ -199,7 +200,7 @@ func TestStopWhen(t *testing.T) {
 	}
 }
 
-// TestStopWhenSees holds what a function is shown, and when.
+// TestStopWhenSees checks the snapshots that a function receives, and when.
 func TestStopWhenSees(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -228,7 +229,7 @@ func TestStopWhenSees(t *testing.T) {
 	}
 }
 
-// TestStopWhenHangs holds that a run can be stopped while a function is asked.
+// TestStopWhenHangs checks that a run can be stopped while a function is asked.
 func TestStopWhenHangs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -289,8 +290,9 @@ func TestOnTool(t *testing.T) {
 	}
 }
 
-// TestOnToolOnlyNarrows holds that an answer for the run does not allow what
-// the call's own function denies, and that the function itself allows nothing.
+// TestOnToolOnlyNarrows checks that an answer for the run does not allow an
+// action that the call's own function denies, and that the function allows
+// nothing.
 func TestOnToolOnlyNarrows(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

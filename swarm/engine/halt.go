@@ -7,8 +7,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Halt is why an agent, or the whole run, was ended from outside. It travels
-// as the cause of a context.
+// Halt is the reason why an agent, or the whole run, was ended from outside. It
+// travels as the cause of a context.
 type Halt struct {
 	Cause  task.ErrorKind // CauseCancelled, CauseStopped, CauseBudget or CauseDependency
 	Reason string

@@ -58,7 +58,7 @@ type rig struct {
 	config Config
 	spaces *spaces
 	owner  *store.Owner
-	// dir is a place for what agents tell the test.
+	// dir is a folder through which agents report to the test.
 	dir string
 
 	mu   sync.Mutex                // guards fail
@@ -138,7 +138,7 @@ func (r *rig) append(events ...event.Event) {
 	}
 }
 
-// view is what the journal says now.
+// view folds the current journal.
 func (r *rig) view() *store.View {
 	r.t.Helper()
 	records, err := r.deps.Run.Records()
@@ -224,7 +224,7 @@ func (r *rig) await(name string) {
 	}
 }
 
-// lines are what agents wrote to a file in the rig's folder.
+// lines reads the words that agents wrote to a file in the rig's folder.
 func (r *rig) lines(name string) []string {
 	text, err := os.ReadFile(filepath.Join(r.dir, name))
 	if err != nil {
@@ -233,7 +233,7 @@ func (r *rig) lines(name string) []string {
 	return strings.Fields(string(text))
 }
 
-// spaces are workspaces that are folders. A change is any file in one.
+// spaces are workspaces in plain folders. Each file in a folder is a change.
 type spaces struct {
 	root    string
 	backend worktree.Backend
@@ -243,12 +243,12 @@ type spaces struct {
 	capture func(name string) error
 	recycle func() // nil: it is not called
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	captured []string
 	recycled []string // with no process left
 	released []string // "a1.1", or "a1.1 trash" without a capture
 	dropped  []string
-	works    map[git.Hash]map[string]string // what commits hold
+	works    map[git.Hash]map[string]string // the files of commits
 	joins    []JoinRequest
 }
 
@@ -326,7 +326,7 @@ func (s *spaces) Capture(ctx context.Context, r worktree.CaptureRequest) (*workt
 	return kept, nil
 }
 
-// hold remembers what a commit holds.
+// hold records the files of a commit.
 func (s *spaces) hold(commit git.Hash, dir string, files []os.DirEntry) error {
 	work := map[string]string{}
 	for _, f := range files {

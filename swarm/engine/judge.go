@@ -20,20 +20,20 @@ import (
 	"agentswarm/worktree"
 )
 
-// Judge says what becomes of an action before a person is asked, and keeps a
-// record. Its methods are called from several goroutines.
+// Judge decides on an action before a person is asked, and records the
+// decision. Its methods are called from several goroutines.
 type Judge interface {
 	Judge(JudgeRequest) *Ruling
-	// Record keeps what became of an action.
+	// Record stores the settlement of an action.
 	Record(*Ruling, Settlement)
-	// Contract is what an agent is told of how it is judged.
+	// Contract returns the rules of judgement, as text for the agent.
 	Contract(*task.Call, worktree.Workspace) (string, error)
 }
 
 // contractFile holds it, beside the prompt.
 const contractFile = "contract"
 
-// contract writes down what the agent is told of how its actions are judged.
+// contract writes the rules by which the agent's actions are judged.
 func (t *attempt) contract() error {
 	if t.engine.deps.Judge == nil {
 		return nil
@@ -44,7 +44,8 @@ func (t *attempt) contract() error {
 	}
 	t.words = text
 	if t.kind() == nil && t.call.Stage != nil {
-		// A command is told of its stage in the one file it is told anything in.
+		// The contract is the only file for a command, so it also holds the
+		// stage.
 		text = strings.TrimSpace(strings.TrimSpace(text)+"\n\n"+(&prompt.Parts{Stage: t.call.Stage}).Commission()) + "\n"
 	}
 	return t.engine.deps.Run.WriteFile(filepath.Join(t.dir, contractFile), []byte(text))
@@ -58,11 +59,11 @@ type JudgeRequest struct {
 	Workspace worktree.Workspace
 	Base      string // the commit that the workspace starts from
 	Action    ask.Action
-	Denied    event.Files // what the agent was denied to do to files
+	Denied    event.Files // the denied file actions of the agent
 	Guard     bool        // a guard asks
 }
 
-// Ruling is what is to become of an action.
+// Ruling is the decision about an action.
 type Ruling struct {
 	Request JudgeRequest
 	Verdict risk.Verdict
@@ -74,18 +75,18 @@ type Ruling struct {
 	// Own is set where all that the action destroys is the agent's own, and walls
 	// keep it from anything else.
 	Own bool
-	// Confined says that what would be asked about destroys only what is the
-	// agent's own, and that it may be once its workspace is captured.
+	// Confined says that the risky part of the action destroys only the agent's
+	// own files. The action may proceed once the workspace is captured.
 	Confined bool
 	// Call names the call of a program that the action is, and nothing but
 	// that; empty where it is more, or not known exactly.
 	Call  string
 	Files *event.Files // that a person is asked about; nil: there are none
-	// Detail is what the judge wants to see again when it records the end.
+	// Detail is a value of the judge, given back when it records the end.
 	Detail any
 }
 
-// Settlement is what became of an action, by whom.
+// Settlement is the final decision about an action, and who made it.
 type Settlement struct {
 	Allow    bool
 	By       task.By
@@ -94,22 +95,22 @@ type Settlement struct {
 	Snapshot string // the commit of a capture that was made before
 }
 
-// Ears are where the hooks of agents ask.
+// Ears provides the sockets for the hooks of agents.
 type Ears interface {
-	// Listen opens a socket for an attempt. Where it is is told to the agent;
-	// close ends what is asked there.
+	// Listen opens a socket for an attempt. It returns the address for the
+	// agent; close ends the open requests.
 	Listen(ctx context.Context, agent task.ID, attempt int, decide func(context.Context, ask.Request) ask.Answer) (address string, close func() error, err error)
 }
 
-// questionTime is how long a question about an action waits by default. An
-// agent that hears nothing costs its place; hours of it were seen elsewhere.
+// questionTime is the default wait of a question about an action. An agent
+// without an answer costs its place; hours of it were seen elsewhere.
 const questionTime = 10 * time.Minute
 
-// HookGone is why a question is closed whose hook has ended, while its agent
-// goes on.
+// HookGone is the reason that closes a question whose hook has ended, while its
+// agent still runs.
 const HookGone = "the program that asked has ended"
 
-// refusal is what an agent hears of one.
+// refusal is the text that an agent gets for a denied action.
 func (r *Ruling) refusal() string {
 	if instead := r.instead(); instead != "" {
 		return r.Reason + ". Instead: " + instead
@@ -130,7 +131,7 @@ func (r *Ruling) instead() string {
 	return r.Instead
 }
 
-// looked is what a question says of its action, and shows of it.
+// looked returns the risk and the visible form of a question's action.
 func looked(r *Ruling, action json.RawMessage) inbox.Looked {
 	if r == nil {
 		return inbox.Looked{Shown: veiled(action)}
@@ -157,7 +158,7 @@ func (e *Engine) judged(t *attempt, action json.RawMessage, denied string) *Ruli
 
 func (t *attempt) judging(a ask.Action) JudgeRequest {
 	if a.Cwd == t.space.Path() {
-		a.Cwd = "" // what several agents ask is the same, wherever they work
+		a.Cwd = "" // the same question of several agents does not depend on the folder
 	}
 	var denied event.Files
 	t.engine.do(func(context.Context) { denied = t.engine.box.Denied(t.id) })
@@ -182,7 +183,8 @@ func (t *attempt) listen(ctx context.Context) (address string, done func(), err 
 	}, nil
 }
 
-// hear answers a hook: all of its actions may be, or it hears why one may not.
+// hear answers a hook: it allows all actions, or returns the reason against the
+// first denied action.
 func (t *attempt) hear(ctx context.Context, r ask.Request) ask.Answer {
 	for _, a := range r.Actions {
 		if !a.Whole() {
@@ -239,8 +241,8 @@ func (t *attempt) rule(ctx context.Context, a ask.Action, guard bool) ask.Answer
 	panic(fmt.Sprintf("unhandled %s", ruling.Verdict))
 }
 
-// confined lets an action proceed that destroys only what is the agent's own,
-// once that is captured. It is false where it could not be: a person is asked.
+// confined allows an action that destroys only the agent's own files, after a
+// capture of them. It is false if the capture failed: a person is asked.
 func (t *attempt) confined(ctx context.Context, ruling *Ruling) (ask.Answer, bool) {
 	c, err := t.snapshot(ctx)
 	if err != nil {
@@ -279,7 +281,7 @@ func (t *attempt) snapshot(ctx context.Context) (string, error) {
 }
 
 // askPerson puts a question into the inbox, and waits for its end: an answer,
-// that whoever asks is gone, or that nobody answers in time.
+// the end of the asking agent, or the deadline.
 func (e *Engine) askPerson(ctx context.Context, t *attempt, action json.RawMessage, ruling *Ruling) *event.Replied {
 	answer := make(chan *event.Replied, 1)
 	var q *event.Questioned
@@ -303,7 +305,7 @@ func (e *Engine) askPerson(ctx context.Context, t *attempt, action json.RawMessa
 		defer line.Answered()
 	}
 	select {
-	case r := <-answer: // in the end that nobody gave one in time
+	case r := <-answer: // at the latest the reply that no answer came in time
 		return r
 	case <-ctx.Done():
 		e.giveUp(q, task.ByEnd, HookGone)
@@ -311,8 +313,8 @@ func (e *Engine) askPerson(ctx context.Context, t *attempt, action json.RawMessa
 	return <-answer
 }
 
-// giveUp closes a question that nobody has answered. One that somebody answered
-// meanwhile has its answer.
+// giveUp closes a question without an answer. A question that was answered
+// meanwhile keeps its answer.
 func (e *Engine) giveUp(q *event.Questioned, by task.By, why string) {
 	r := &event.Replied{ID: q.ID, By: by, Reason: why}
 	ok := e.do(func(context.Context) {
@@ -320,7 +322,7 @@ func (e *Engine) giveUp(q *event.Questioned, by task.By, why string) {
 			return
 		}
 		_ = e.append(r)  // a journal that fails has ended the run
-		_ = e.tell(q, r) // an agent that does not listen hears nothing
+		_ = e.tell(q, r) // an agent that does not listen gets nothing
 	})
 	if !ok {
 		e.heard.tell(q.ID, &event.Replied{ID: q.ID, By: task.ByEnd, Reason: "the run has ended"})
@@ -330,14 +332,14 @@ func (e *Engine) giveUp(q *event.Questioned, by task.By, why string) {
 // rulings are those that questions are open about. They belong to the loop.
 type rulings map[string]openRuling
 
-// openRuling is a ruling on which a person is asked, and what gives up on them.
+// openRuling is a ruling that waits for a person, with the timer that gives up.
 type openRuling struct {
 	*Ruling
 	late *time.Timer
 }
 
-// keepRuling keeps what a question is about, if that was judged. Nobody waits
-// forever for leave to act: what nobody answers in time is denied.
+// keepRuling stores the ruling of a question, if there is any. The wait for
+// approval is bounded: an action without an answer in time is denied.
 func (e *Engine) keepRuling(q *event.Questioned, ruling *Ruling) {
 	if ruling == nil {
 		return

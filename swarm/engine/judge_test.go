@@ -23,7 +23,7 @@ import (
 	"agentswarm/worktree"
 )
 
-// verbal judges an action by its first word, and keeps what became of it.
+// verbal judges an action by its first word, and records the settlements.
 type verbal struct {
 	mu   sync.Mutex
 	kept []string
@@ -62,7 +62,7 @@ func (w *verbal) Record(r *Ruling, s Settlement) {
 
 func (*verbal) Contract(*task.Call, worktree.Workspace) (string, error) { return "be good", nil }
 
-// record is what was kept, in the order of its letters.
+// record lists the settlements, sorted by their text.
 func (w *verbal) record() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,8 +154,8 @@ func TestHookIsAnswered(t *testing.T) {
 	is(t, "its records", r.kinds("a1"), "called leased leased started:agent questioned questioned ended captured settled released")
 }
 
-// TestHooksAskTheSame merges what several agents ask, and allows nothing
-// DESTRUCTIVE for the run.
+// TestHooksAskTheSame merges equal questions of several agents, and allows no
+// DESTRUCTIVE action for the run.
 func TestHooksAskTheSame(t *testing.T) {
 	t.Parallel()
 	r, w := judging(t, `may grave`)
@@ -186,8 +186,8 @@ func TestHooksAskTheSame(t *testing.T) {
 	}
 }
 
-// TestHookIsDeniedInTime denies what nobody answers, and at once where nobody
-// can be asked.
+// TestHookIsDeniedInTime denies a question that has no answer in time, and
+// denies it at once if no person can be asked.
 func TestHookIsDeniedInTime(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"late": "no answer came within 1ms", "policy": "no person can be asked"} {
@@ -223,7 +223,7 @@ func TestHookWhoseAgentEnds(t *testing.T) {
 	}
 }
 
-// TestAskOfTheProtocolIsJudged answers what is SAFE without a question.
+// TestAskOfTheProtocolIsJudged allows SAFE actions without a question.
 func TestAskOfTheProtocolIsJudged(t *testing.T) {
 	t.Parallel()
 	r, w := judging(t, `
@@ -270,8 +270,8 @@ func TestAskThatIsReadInTwoWays(t *testing.T) {
 	}
 }
 
-// TestSnapshot holds that what is captured before an action has all that its
-// agent made by then, and nothing that was put there for it to read.
+// TestSnapshot checks that a capture before an action has all files that the
+// agent made by then, and no file that swarm put there for it to read.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

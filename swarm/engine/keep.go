@@ -28,8 +28,8 @@ const maxOutOfScope = 20
 // maxIgnored bounds the ignored files a result lists.
 const maxIgnored = 50
 
-// capture turns all that the attempt left into a commit, a ref and a patch
-// file. It goes on when the attempt was cancelled.
+// capture turns all files that the attempt left into a commit, a ref and a
+// patch file. It also runs for a cancelled attempt.
 func (t *attempt) capture(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), captureTime)
 	defer cancel()
@@ -70,8 +70,8 @@ func captureRequest(d Deps, id task.ID, n int, call *task.Call, w worktree.Works
 	}
 }
 
-// Title is what an agent is called: its label, else the title of its call, else
-// the first line of its prompt, else its id.
+// Title is the name of an agent for people: its label, else the title of its
+// call, else the first line of its prompt, else its command, else its id.
 func Title(id task.ID, call *task.Call) string {
 	if title := cmp.Or(call.Label, call.Title, task.FirstLine(task.Prompt(call.Input))); title != "" {
 		return title
@@ -164,8 +164,8 @@ func modulePatch(m worktree.ModuleCapture) task.ModulePatch {
 	return p
 }
 
-// replaced are the submodules that are gone, with plain files below where they
-// were. One that is only removed is none.
+// replaced returns the removed submodules with plain files below their paths. A
+// submodule that is only removed is not listed.
 func replaced(changes []git.Change) (paths []string) {
 	for _, link := range changes {
 		if link.OldMode != git.Gitlink || link.Status != 'D' || len(paths) == maxOutOfScope {
@@ -207,7 +207,7 @@ func (t *attempt) captureAfter(ctx context.Context, end ending) ending {
 	return end
 }
 
-// applyWork puts what was captured into a result made before it.
+// applyWork copies the captured work into an earlier result.
 func applyWork(r task.Result, w task.Work) {
 	done := r.Done()
 	done.Patch, done.Notes, done.Ignored, done.IgnoredMore = w.Patch, w.Notes, w.Ignored, w.IgnoredMore

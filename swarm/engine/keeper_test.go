@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/proc"
 )
 
-// TestRecoveryAwaitsTheKeeper holds that a run is not put in order while the
-// gits of its dead owner may still be at work.
+// TestRecoveryAwaitsTheKeeper checks that a run is not recovered while gits of
+// its dead owner may still run.
 func TestRecoveryAwaitsTheKeeper(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -26,7 +26,7 @@ func TestRecoveryAwaitsTheKeeper(t *testing.T) {
 	lives, began := make(chan bool, 1), time.Now()
 	go func() {
 		awaitKeeper(t.Context(), owner)
-		// It may end when nobody waits any longer, on a machine that slow.
+		// On a very slow machine the wait may end first, after keeperTime.
 		lives <- proc.Alive(pid, start) && time.Since(began) < keeperTime
 	}()
 	time.AfterFunc(10*time.Millisecond, p.Kill) // the wait is under way or not: it must not end before

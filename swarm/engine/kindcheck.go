@@ -89,7 +89,7 @@ func checkWords(o task.Options) error {
 	return nil
 }
 
-// checkFork refuses a call that goes on with a conversation that is not there.
+// checkFork refuses a call that continues a conversation that is not there.
 func (e *Engine) checkFork(calls []*task.Call) error {
 	for _, call := range calls {
 		fork, ok := call.Input.(*task.ForkAgentInput)
@@ -113,7 +113,7 @@ func (e *Engine) checkFork(calls []*task.Call) error {
 	return nil
 }
 
-// layChoices lays what a call asks for over its agent.
+// layChoices lays the options of a call over its agent.
 func layChoices(spec *agent.Spec, call *task.Call) {
 	o := agent.Lay(call.Options, task.Options{
 		Model: spec.Model, Effort: spec.Effort, Tools: spec.Tools, Without: spec.Without, ReadOnly: spec.ReadOnly,

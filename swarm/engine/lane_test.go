@@ -25,7 +25,7 @@ func (r *rig) lane(text string) {
 	r.deps.Governor = governor.Alone(governor.Options{Now: time.Now, Chance: limit.Random})
 }
 
-// held waits until some agents are held back, and returns what they wait for.
+// held waits until n agents are held back, and returns the reasons.
 func (r *rig) held(n int) (why []string) {
 	r.t.Helper()
 	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Millisecond) { // a poll for a record
@@ -48,8 +48,8 @@ const refusedTwice = `
 	if test $SWARM_ATTEMPT = 3; then printf '{"type":"result","text":"ok"}\n'
 	else printf '{"type":"error","kind":"KIND","message":"slow","retry_after_ms":10}\n'; fi`
 
-// TestRefusedWaits holds that an agent which its provider refuses waits, and
-// that this is neither a retry nor another agent.
+// TestRefusedWaits checks that an agent refused by its provider waits. The wait
+// is neither a retry nor another agent.
 func TestRefusedWaits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -76,7 +76,7 @@ func TestRefusedWaits(t *testing.T) {
 	}
 }
 
-// TestWaitsOfAnEarlierOwner holds that such waits count for nothing under a later
+// TestWaitsOfAnEarlierOwner checks that such waits do not count under a later
 // owner either.
 func TestWaitsOfAnEarlierOwner(t *testing.T) {
 	t.Parallel()
@@ -94,7 +94,7 @@ func TestWaitsOfAnEarlierOwner(t *testing.T) {
 	is(t, "resumed", endOf(r.play(mine())["a1"].Result), "completed")
 }
 
-// TestWaitsEnd holds that an agent waits for its provider for an hour in all.
+// TestWaitsEnd checks that an agent waits for its provider for an hour in all.
 func TestWaitsEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -213,9 +213,9 @@ func TestLaneHolds(t *testing.T) {
 	}
 }
 
-// TestBrokenStream holds that a connection of an agent that breaks holds no other
-// agent back, and that a refusal does. On its clock the wait after a refusal does
-// not end.
+// TestBrokenStream checks that a broken connection of an agent holds no other
+// agent back, and that a refusal does. On its clock the wait after a refusal
+// does not end.
 func TestBrokenStream(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -261,9 +261,9 @@ func TestBrokenStream(t *testing.T) {
 	}
 }
 
-// TestLaneWidens holds that all agents of a new lane begin once its provider says
-// with an answer that it allows many more requests. Each waits for all others, so
-// none ends if any of them is held back.
+// TestLaneWidens checks that all agents of a new lane begin once its provider
+// reports room for many more requests. Each waits for all others, so none ends
+// if any of them is held back.
 func TestLaneWidens(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -289,10 +289,10 @@ func TestPausedWhileHeld(t *testing.T) {
 	r.lane(untilGo)
 	r.occupy(4)
 	calls := five()
-	r.config.MaxAgents = len(calls) // what was held counts for nothing
+	r.config.MaxAgents = len(calls) // held agents do not count
 	e := r.startAll(calls)
 	id, _, _ := strings.Cut(r.held(1)[0], " ")
-	r.allUp(4) // who has a slot and has not started would be left, too
+	r.allUp(4) // an agent with a slot that has not started would be left, too
 	if err := e.Pause("enough"); err != nil {
 		t.Fatal(err)
 	}
@@ -335,8 +335,8 @@ func TestCancelledWhileHeld(t *testing.T) {
 	}
 }
 
-// TestRetryIsTold has others wait for as long as an agent was told that goes on
-// by itself.
+// TestRetryIsTold has other agents wait for the time that an agent was told,
+// while that agent continues by itself.
 func TestRetryIsTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -374,14 +374,15 @@ func TestRetryIsTold(t *testing.T) {
 	}
 }
 
-// TestMemoryHolds starts one at a time where there is memory for no more.
+// TestMemoryHolds starts agents in turn if the memory is enough for a single
+// agent.
 func TestMemoryHolds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.lane(untilGo)
 	r.deps.Governor = nil
 	var measured atomic.Int32
-	now := time.Now() // no agent comes to be taken for one that has all its memory
+	now := time.Now() // no agent gets old enough to count with its full memory
 	r.deps.Memory = &limit.Memory{
 		Available: func() int64 { return 1<<30 + 150<<20 }, Now: func() time.Time { return now },
 		Used: func(pid int) int64 {
@@ -458,8 +459,8 @@ func TestSoftLimit(t *testing.T) {
 	}
 }
 
-// TestSoftLimitOfOneAttempt holds that an attempt which begins anew is not told to
-// end because the one before was near its limit.
+// TestSoftLimitOfOneAttempt checks that a new attempt is not asked to end
+// because the attempt before was near its limit.
 func TestSoftLimitOfOneAttempt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -480,8 +481,8 @@ func TestSoftLimitOfOneAttempt(t *testing.T) {
 	is(t, "words of somebody", r.view().Agent("a1").Words, "[]")
 }
 
-// TestSoftBudget asks those at work for their final answers when what the whole
-// run may use is spent; what they reserved they may use yet.
+// TestSoftBudget asks the running agents for their final answers when the
+// budget of the run is spent; they may still use their reservations.
 func TestSoftBudget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -493,7 +494,7 @@ func TestSoftBudget(t *testing.T) {
 	contains(t, "word", strings.Join(r.lines("words"), ""), "All_agents_together_have_used_what_they_may:_100_of_100_tokens")
 }
 
-// TestMaxTurnsNeedsTurns refuses agents whose turns nobody sees.
+// TestMaxTurnsNeedsTurns refuses agents that do not report their turns.
 func TestMaxTurnsNeedsTurns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -8,8 +8,8 @@ import (
 	"agentswarm/swarm/governor"
 )
 
-// TestOneLaneForKinds holds that agents of two kinds wait for the same slots
-// where the same provider answers both with the same model.
+// TestOneLaneForKinds checks that agents of two kinds wait for the same slots
+// if the same provider answers both with the same model.
 func TestOneLaneForKinds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -10,9 +10,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestLingers holds that an agent which hangs after its answer gives its place
-// back, has completed and says what became of it, and that whoever reads its
-// records again finds the same.
+// TestLingers checks that an agent that hangs after its answer gives its place
+// back, completes, and has a note about it. A later reading of its records has
+// the same result.
 func TestLingers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -47,8 +47,8 @@ func TestLingers(t *testing.T) {
 	is(t, "read again", word(judgeAgain(r.deps, r.config, a, false)), "completed ok")
 }
 
-// TestOverloadedAfterAnswer holds that an answer is paid for once, though its
-// provider refused something after it.
+// TestOverloadedAfterAnswer checks that an answer counts once, even if its
+// provider refused a later request.
 func TestOverloadedAfterAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -62,7 +62,7 @@ func TestOverloadedAfterAnswer(t *testing.T) {
 	is(t, "usage", result.Done().Usage.Output, int64(7))
 }
 
-// telling says that what an agent says of itself was seen.
+// telling reports that the output of an agent was seen.
 type telling struct {
 	agent.Adapter
 	once sync.Once
@@ -89,9 +89,9 @@ func (a *telling) Launch(r agent.Request) (agent.Launch, error) {
 	return launch, err
 }
 
-// TestStoppedAfterAnswer holds that an answer stands which was there when the run
-// was stopped or its budget was spent, though its agent had not ended, that
-// whoever reads the records again finds the same, and whose answer does not.
+// TestStoppedAfterAnswer stops a run, or exhausts its budget, after an answer
+// of an agent that has not ended. It checks which answers stand, and that a
+// later reading of the records has the same result.
 func TestStoppedAfterAnswer(t *testing.T) {
 	t.Parallel()
 	const (
@@ -136,7 +136,7 @@ func TestStoppedAfterAnswer(t *testing.T) {
 			}
 			seen := r.tells()
 			e := r.start(call)
-			if test.end != nil { // else what it uses ends it
+			if test.end != nil { // else its usage ends it
 				<-seen
 				if err := test.end(e); err != nil {
 					t.Fatal(err)
@@ -155,8 +155,8 @@ func TestStoppedAfterAnswer(t *testing.T) {
 	}
 }
 
-// TestStoppedBeforeTheCheck holds that of such an agent a resume runs the check
-// alone.
+// TestStoppedBeforeTheCheck checks that a resume runs only the check of such an
+// agent.
 func TestStoppedBeforeTheCheck(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

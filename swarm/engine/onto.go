@@ -13,7 +13,7 @@ type OntoBrief struct {
 	Branch   string          // the name of the new base
 	Conflict *merge.Conflict // nil: the patch fits
 	Marked   []string        // the files with conflict markers
-	Others   []OntoOther     // whose patches landed there and met this one
+	Others   []OntoOther     // agents whose patches landed there and met this patch
 	Said     string          // the words of a person; may be empty
 }
 

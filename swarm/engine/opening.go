@@ -8,16 +8,16 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Prompts is what prompts open with beside what the engine knows. Its methods
-// are called from several goroutines, and say the same all through a run: what
-// all agents are told is read once by a provider.
+// Prompts provides the parts of prompts that the engine does not know. Its
+// methods are called from several goroutines. They return the same all through
+// a run: a provider reads a text common to all agents once.
 type Prompts interface {
 	// Memory are the files of those names at the top of the commit that the run
 	// starts from, in that order, as far as there are such.
 	Memory(names ...string) ([]prompt.File, error)
 }
 
-// open composes what the agent is told before its task.
+// open composes the text before the agent's task.
 func (t *attempt) open(r *agent.Request, kind *agent.Kind) error {
 	p := prompt.Parts{Core: prompt.Core(), Contract: t.words, Stage: t.call.Stage}
 	if t.call.Options.Variant != task.VariantOff {

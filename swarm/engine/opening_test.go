@@ -30,8 +30,7 @@ func (s said) Memory(names ...string) (all []prompt.File, err error) {
 	return all, nil
 }
 
-// TestOpen holds what an agent is told before its task by what is known of its
-// call.
+// TestOpen checks the text before the agent's task for several calls.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	kind := agent.Kind{Name: "mine", Family: variants.Qwen, Memory: func(*agent.Request) agent.Memory {
@@ -91,8 +90,8 @@ type anyJudge = Judge
 
 func (contracts) Contract(*task.Call, worktree.Workspace) (string, error) { return "contract\n", nil }
 
-// TestCommission holds that a command is told of its stage in the file that
-// says how it is judged, and of nothing where it has none.
+// TestCommission checks that a command gets its stage in the contract file, and
+// nothing if it has no stage.
 func TestCommission(t *testing.T) {
 	t.Parallel()
 	for want, stage := range map[string]*task.Stage{

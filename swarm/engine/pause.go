@@ -9,9 +9,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Pause starts nothing more: what runs goes on to its end and is captured,
-// what is queued stays queued for a resume. An engine that is paused, stopped
-// or over stays as it is.
+// Pause starts nothing more: running agents work to their end and are captured,
+// queued agents stay queued for a resume. An engine that is paused, stopped or
+// over stays as it is.
 func (e *Engine) Pause(reason string) (err error) {
 	ok := e.do(func(context.Context) {
 		if !e.over {
@@ -54,9 +54,9 @@ func (e *Engine) still() {
 	}
 }
 
-// learn has the breaker know how an agent ended. A command that the user gave
-// with the call costs nothing, and that it fails for every item may well be
-// what they want to know.
+// learn reports the end of an agent to the breaker. It skips a command that the
+// user gave with the call: a command costs nothing, and a failure on each item
+// may be the answer that the user wants.
 func (e *Engine) learn(a *agentState, end ending) {
 	if a.call.Agent == "" || a.names() {
 		return
@@ -95,8 +95,9 @@ func pausedBy(t *limit.Trip) *event.Paused {
 	return p
 }
 
-// takeStock follows every round of dispatching: it pauses a run that the
-// budget keeps from going on, and tells when a paused one has come to rest.
+// takeStock follows every round of dispatching. It pauses a run that has too
+// little budget left to continue, and reports a paused run that has come to
+// rest.
 func (e *Engine) takeStock() {
 	short := e.purse.short
 	e.purse.short = false
@@ -124,8 +125,8 @@ func (e *Engine) takeStock() {
 	}
 }
 
-// refuse settles what a script has asked for and the budget does not allow:
-// it is the script that decides what to do without.
+// refuse settles the queued calls of a script that the budget does not allow:
+// the script decides how to continue.
 func (e *Engine) refuse() {
 	for len(e.queue) > 0 && !e.ending {
 		a := e.agents[e.queue[0]]

@@ -10,7 +10,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestPause lets what runs go on and starts nothing more.
+// TestPause lets running agents continue and starts nothing more.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -55,7 +55,7 @@ func TestPause(t *testing.T) {
 	is(t, "the second", task.Word(all["a2"].Result), "completed")
 }
 
-// TestPauseThenStop ends what goes on.
+// TestPauseThenStop ends the running agents of a paused run.
 func TestPauseThenStop(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -77,8 +77,8 @@ func TestPauseThenStop(t *testing.T) {
 	}
 }
 
-// TestPauseDoesNotWait queues an agent that waits for its next attempt, and
-// one whose failure may pass.
+// TestPauseDoesNotWait queues both an agent that waits for its next attempt and
+// an agent whose failure may pass.
 func TestPauseDoesNotWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -106,7 +106,7 @@ func TestPauseDoesNotWait(t *testing.T) {
 	is(t, "a2 is tried again", r.reasons("a2"), "1:rate_limit")
 }
 
-// TestBreakerPauses is the breaker in the engine: what counts for it.
+// TestBreakerPauses checks which failures count for the breaker of the engine.
 func TestBreakerPauses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -132,7 +132,7 @@ func TestBreakerPauses(t *testing.T) {
 	}
 }
 
-// TestBreakerLetsCommandsFail holds that a command given with the call is run
+// TestBreakerLetsCommandsFail checks that a command given with the call runs
 // for every item.
 func TestBreakerLetsCommandsFail(t *testing.T) {
 	t.Parallel()

@@ -13,8 +13,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// recounter is a kind whose agents report what their whole conversation has
-// used, that of their parent with it.
+// recounter is a kind whose agents report the usage of the whole conversation,
+// with that of their parent.
 type recounter struct{ talker }
 
 func (recounter) Parser(s *agent.Spec) agent.Parser {
@@ -36,8 +36,8 @@ func (p recount) Feed(text []byte) []event.Event {
 	return all
 }
 
-// TestPriorAgain holds that a fork whose owner died is not paid for what its
-// parent had used, however far it had come, and whatever became of its parent.
+// TestPriorAgain checks that a fork whose owner died does not count the usage
+// of its parent, at any stage of the fork and for any state of the parent.
 func TestPriorAgain(t *testing.T) {
 	t.Parallel()
 	parent := &task.Completed{Answer: "ok", Work: task.Work{
@@ -87,7 +87,8 @@ func TestPriorAgain(t *testing.T) {
 	}
 }
 
-// counted is what a fork wrote that counts the ten of its parent again.
+// counted is the output of a fork that counts the ten tokens of its parent
+// again.
 const (
 	ok      = `{"type":"result","text":"ok"}` + "\n"
 	counted = `{"type":"session","id":"s2","model":"m"}` + "\n" + `{"type":"usage","output":15}` + "\n" + ok
@@ -107,9 +108,9 @@ func (recorder) Recorded(state fs.FS, session string) (task.Usage, string, error
 	return task.Usage{Output: n}, "m", err
 }
 
-// TestRecordedUsage holds that the tokens of an agent count which ended before it
-// could report them: its owner died, its end was not judged, or it was killed. What
-// its parent had used does not count again.
+// TestRecordedUsage checks that tokens count even if the agent ended before it
+// reported them: its owner died, its end was not judged, or it was killed. The
+// usage of its parent does not count again.
 func TestRecordedUsage(t *testing.T) {
 	t.Parallel()
 	parent := &task.Completed{Answer: "ok", Work: task.Work{

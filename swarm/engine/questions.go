@@ -49,8 +49,8 @@ func (l *lines) get(id task.ID) *openLine {
 	return l.of[id]
 }
 
-// NotRunningError is an agent that nobody can speak to: it has not begun, or
-// has ended.
+// NotRunningError is an agent that takes no messages: it has not begun, or has
+// ended.
 type NotRunningError struct{ Agent task.ID }
 
 func (e *NotRunningError) Error() string { return fmt.Sprintf("%s is not running", e.Agent) }
@@ -63,13 +63,13 @@ func (e *Engine) Line(id task.ID) (*agent.Line, error) {
 	return nil, &NotRunningError{Agent: id}
 }
 
-// Send sends a word to an agent at work, if it can take one.
+// Send sends a message to a running agent, if it accepts messages.
 func (e *Engine) Send(id task.ID, text string) error {
 	return e.send(id, text, false)
 }
 
-// send sends a word. What swarm says by itself is about the attempt that hears
-// it, and no later one is told it again.
+// send sends a message. A message from swarm itself concerns only the current
+// attempt, and is not repeated to later attempts.
 func (e *Engine) send(id task.ID, text string, auto bool) (err error) {
 	l := e.lines.get(id)
 	if l == nil {
@@ -96,8 +96,8 @@ func (e *Engine) send(id task.ID, text string, auto bool) (err error) {
 	return err
 }
 
-// tellAgain tells an agent what an earlier attempt of it was told, once it can
-// be told: whoever said so may wait for what comes of it.
+// tellAgain repeats the messages of earlier attempts to the agent, once it
+// accepts messages: their senders may wait for the effect.
 func (t *attempt) tellAgain(ev event.Event) {
 	if _, begun := ev.(*event.Session); !begun || len(t.unheard) == 0 || t.rounds.line.Steers() != nil {
 		return
@@ -111,11 +111,11 @@ func (t *attempt) tellAgain(ev event.Event) {
 	t.unheard = nil
 }
 
-// ask takes a question of an agent: it is denied by the onTool of its call,
-// waits in the inbox, or is answered at once by an answer that holds already.
+// ask takes a question of an agent. The onTool of the call denies it, an
+// earlier answer answers it at once, or it waits in the inbox.
 //
-// An action that can be judged is: one that may be is answered without a
-// question, as one that a hook asks about.
+// A judge decides first, as for the actions of hooks: an allowed action needs
+// no question.
 func (e *Engine) ask(ctx context.Context, t *attempt, asked *event.Asked) {
 	seen := &event.Asked{ID: asked.ID, Action: veiled(asked.Action)}
 	why := t.guard.forbids(ctx, seen)
@@ -139,25 +139,25 @@ func (e *Engine) ask(ctx context.Context, t *attempt, asked *event.Asked) {
 			q, r := e.box.AskAbout(t.id, t.n, asked, looked(ruling, asked.Action))
 			e.keepRuling(q, ruling)
 			if e.append(q) == nil && r != nil {
-				_ = e.reply(q, r) // an agent that does not listen hears nothing
+				_ = e.reply(q, r) // an agent that does not listen gets nothing
 			}
 		}
 	})
 }
 
-// deny answers a question that nobody is asked.
+// deny answers a question without a person.
 func (e *Engine) deny(t *attempt, asked *event.Asked, by task.By, why string) {
 	q, r := e.box.Deny(t.id, t.n, asked, why)
 	r.By = by
 	if e.append(q) == nil {
-		_ = e.reply(q, r) // an agent that does not listen hears nothing
+		_ = e.reply(q, r) // an agent that does not listen gets nothing
 	}
 }
 
-// Answer answers a question. Others that it holds for are answered with it.
-// One that is not open is [inbox.ErrNotOpen], and an answer to something else
-// than what the agent asked is an [*inbox.OtherError]. It returns the agents with
-// the questions that it closed, first that of the question that was named.
+// Answer answers a question, and all other questions that the answer covers. It
+// returns [inbox.ErrNotOpen] for a question that is not open, and an
+// [*inbox.OtherError] for an answer to an action that the agent did not ask. It
+// returns the agents of the closed questions, first that of the named question.
 func (e *Engine) Answer(a inbox.Answer) (agents []task.ID, err error) {
 	ok := e.do(func(context.Context) {
 		var closed []inbox.Closed
@@ -186,7 +186,7 @@ func (e *Engine) Answer(a inbox.Answer) (agents []task.ID, err error) {
 				e.out = append(e.out, &Entered{fact})
 				continue
 			}
-			// Whoever answered is told of their own question only.
+			// The answering person gets the error of their own question only.
 			if told := e.tell(c.Question, c.Reply); i == 0 {
 				err = told
 			}
@@ -256,7 +256,7 @@ func (e *Engine) remark(q *event.Questioned, r *event.Replied) error {
 // allowedWith comes before the text that a person gave with a yes.
 const allowedWith = "A person allowed the action that you asked for and says: "
 
-// endQuestions closes what an agent asked and nobody has answered.
+// endQuestions closes the unanswered questions of an agent.
 func (e *Engine) endQuestions(id task.ID) {
 	for _, q := range e.box.End(id) {
 		r := &event.Replied{ID: q.ID, By: task.ByEnd, Reason: "the agent ended first"}

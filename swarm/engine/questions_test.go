@@ -21,14 +21,14 @@ func specs(name, text string) map[string]*agent.Spec {
 	}}
 }
 
-// question is an agent that asks once and answers with what it was told.
+// question is an agent that asks once and repeats the reply as its answer.
 const question = `
 	read -r prompt
 	printf '{"type":"session","can":["steer"]}\n{"type":"ask","id":"q","action":{"run":"push"}}\n'
 	read -r answer; printf '%s' "$answer" > "$RIG/answer.$SWARM_AGENT"
 	printf '{"type":"result","text":"done"}\n'`
 
-// allow allows what question asks for.
+// allow approves the action of question.
 func allow(r event.Replied) inbox.Answer {
 	r.Allow = true
 	return inbox.Answer{Replied: r, Shown: inbox.Digest(json.RawMessage(`{"run":"push"}`))}
@@ -72,7 +72,7 @@ func TestQuestionWaitsForItsAnswer(t *testing.T) {
 	if err := answerTo(e, inbox.Answer{Replied: event.Replied{ID: "nothing-1"}}); !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("an unknown question: %v", err)
 	}
-	// Nobody allows by another action, nor one they have not seen.
+	// No approval holds for another action, nor without a look at the action.
 	for _, shown := range []string{"", inbox.Digest(json.RawMessage(`{"run":"look"}`))} {
 		answer := inbox.Answer{Shown: shown, Replied: event.Replied{ID: ids[0], Allow: true}}
 		if _, ok := errors.AsType[*inbox.OtherError](answerTo(e, answer)); !ok {
@@ -141,8 +141,8 @@ func TestAnswerForTheRun(t *testing.T) {
 	}
 }
 
-// TestQuestionOfACancelledAgent holds that nothing waits for an agent that
-// is gone.
+// TestQuestionOfACancelledAgent checks that no question waits for an ended
+// agent.
 func TestQuestionOfACancelledAgent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -168,8 +168,8 @@ func TestQuestionOfACancelledAgent(t *testing.T) {
 	}
 }
 
-// TestTellAgain holds that the attempt which follows on one that was told
-// something is told so, too: whoever said it may wait for what comes of it.
+// TestTellAgain checks that a message to an attempt is repeated to the next
+// attempt: its sender may wait for the effect.
 func TestTellAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -225,7 +225,7 @@ func TestSend(t *testing.T) {
 	if err := e.Send("a9", "left"); !errors.As(err, &gone) {
 		t.Errorf("an agent that does not run: %v", err)
 	}
-	// What it says of itself is read in its own time.
+	// The engine reads the agent's report asynchronously.
 	for err := e.Send("a1", "left"); err != nil; err = e.Send("a1", "left") {
 		if !errors.Is(err, agent.ErrUnsaid) {
 			t.Fatal(err)
@@ -245,8 +245,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestAnswerAfterTheEnd holds that nobody is told that an agent heard them
-// which has ended, though its work is still being captured.
+// TestAnswerAfterTheEnd checks that an answer to an ended agent is not reported
+// as heard, even while its work is still being captured.
 func TestAnswerAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

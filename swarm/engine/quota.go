@@ -29,10 +29,10 @@ type quotas struct {
 	parked []task.ID // in the order in which they came
 	lanes  map[string]string
 	timers map[*quota.Window]alarm
-	over   bool // nobody waits any more
+	over   bool // no agent waits any more
 }
 
-// alarm is the time at which a window is to be probed, and what ends its timer.
+// alarm is the time of a window's probe, with the function that ends its timer.
 type alarm struct {
 	at  time.Time
 	end context.CancelFunc
@@ -92,8 +92,8 @@ func (e *Engine) holding(a *agentState, call *task.Call) *quota.Window {
 	return e.quotas.book.Holding(a.id, spec.Kind, lane)
 }
 
-// openLanes queues parked agents that nothing holds back any more, and one for
-// each window that is to be probed.
+// openLanes queues the parked agents that no closed lane holds back any more,
+// and a probe for each window that is due.
 func (e *Engine) openLanes() {
 	q := &e.quotas
 	if len(q.parked) == 0 || e.ending || e.paused {
@@ -244,8 +244,8 @@ func (e *Engine) setAlarms(life context.Context) {
 	}
 }
 
-// longestSleep bounds one sleep until a time: a machine that was suspended wakes up
-// with a clock that went on, and with timers that did not.
+// longestSleep bounds a single sleep until a time. After a suspend the clock of
+// the machine has moved on, but its timers have not.
 const longestSleep = time.Minute
 
 // sleepUntil waits for a time of the clock. It is false if ctx ended first.
@@ -266,7 +266,7 @@ func (e *Engine) sleepUntil(ctx context.Context, until time.Time) bool {
 	return false
 }
 
-// endAlarms ends all timers: nobody waits any more.
+// endAlarms ends all timers, as no agent waits any more.
 func (e *Engine) endAlarms() {
 	e.quotas.over = true
 	for w, set := range e.quotas.timers {
@@ -308,8 +308,8 @@ func (t *attempt) begins(start *event.Started) error {
 	return t.journal(start)
 }
 
-// noteQuota keeps what the agent says of a quota that is used up, and journals how
-// much of an open one is used.
+// noteQuota stores the agent's reports about a quota that is used up, and
+// journals the used part of an open quota.
 func (t *attempt) noteQuota(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.Erred:
@@ -371,8 +371,8 @@ func (e *Engine) probed(id task.ID) {
 	}
 }
 
-// refusedBy is the window that refused an attempt; ok is false if none did. A
-// wait that is longer than an agent waits by itself counts as one.
+// refusedBy returns the window that refused an attempt; ok is false if none
+// did. A wait longer than [maxTold] counts as a refusal.
 func (t *attempt) refusedBy(failed *task.Failed) (r quota.Refusal, ok bool) {
 	said := t.refusal
 	if t.lane == "" || said == nil || failed.Kind != said.Kind {
@@ -412,8 +412,8 @@ func (t *attempt) refusedBy(failed *task.Failed) (r quota.Refusal, ok bool) {
 // month. Longer waits than that are not believed, and probed then.
 const longestWindow = 32 * 24 * time.Hour
 
-// closeLane closes the lane whose quota ended the agent's process, while the agent
-// still has its slot: nobody enters it in between.
+// closeLane closes the lane whose quota ended the agent's process, while the
+// agent still has its slot: no other agent enters it in between.
 func (t *attempt) closeLane(o *agent.Outcome) {
 	t.quota = nil
 	good, kind, reason := o.Judge(t.spec, true)
@@ -444,8 +444,9 @@ func (e *Engine) closeQuota(r quota.Refusal) {
 	}
 }
 
-// quotaEnded takes the end of an attempt that a quota refused: its agent goes on
-// with another model of its role, or is parked. It is false if it does neither.
+// quotaEnded takes the end of an attempt that a quota refused: its agent
+// continues with another model of its role, or is parked. It is false if it
+// does neither.
 func (e *Engine) quotaEnded(life context.Context, a *agentState, end ending) bool {
 	failed, ok := end.result.(*task.Failed)
 	if !ok || end.quota == nil || e.ending {
@@ -501,8 +502,8 @@ func (e *Engine) unprobed(a *agentState, end ending) {
 	}
 }
 
-// giveUpQuota is why a run pauses whose agents all wait for windows that it does
-// not wait for; nil while anything else can happen.
+// giveUpQuota is the reason for the pause of a run whose agents all wait for
+// windows that it does not wait for; nil while anything else can happen.
 func (e *Engine) giveUpQuota() *limit.Trip {
 	if len(e.quotas.parked) == 0 || len(e.queue) > 0 || e.running > 0 {
 		return nil

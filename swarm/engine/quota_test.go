@@ -20,12 +20,12 @@ import (
 
 // simulated is a clock that a test moves.
 type simulated struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	now   time.Time
 	moved chan struct{} // closed when it moves
 }
 
-// noon is when the clocks of tests begin.
+// noon is the start time of the clocks of tests.
 func noon() time.Time { return time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC) }
 
 func newSimulated() *simulated { return &simulated{now: noon(), moved: make(chan struct{})} }
@@ -131,9 +131,9 @@ func (r *rig) quotaText() string {
 	return strings.Join(all, ", ")
 }
 
-// TestQuotaWindow holds that agents which a quota refuses wait until its window
-// opens and go on with their conversations then, and that those which have not
-// begun wait with them.
+// TestQuotaWindow checks that agents refused by a quota wait until its window
+// opens and then continue their conversations. Agents that have not begun wait
+// with them.
 func TestQuotaWindow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -166,7 +166,7 @@ func TestQuotaWindow(t *testing.T) {
 	}
 }
 
-// TestQuotaRefusedAgain holds that one agent alone asks at the time that was told,
+// TestQuotaRefusedAgain checks that a single agent probes at the stated time,
 // and that a second refusal moves the time.
 func TestQuotaRefusedAgain(t *testing.T) {
 	t.Parallel()
@@ -217,8 +217,8 @@ func TestQuotaRefusedAgain(t *testing.T) {
 	}
 }
 
-// TestQuotaBounds holds that a run which does not wait for a window is paused and
-// names its time, while agents of other lanes go on.
+// TestQuotaBounds checks that a run which does not wait for a window is paused
+// and names its time, while agents of other lanes continue.
 func TestQuotaBounds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -269,7 +269,7 @@ func TestQuotaBounds(t *testing.T) {
 	}
 }
 
-// TestQuotaMaxWindows holds that a run waits for no more windows than it may.
+// TestQuotaMaxWindows checks that a run waits for no more windows than it may.
 func TestQuotaMaxWindows(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -290,8 +290,8 @@ func TestQuotaMaxWindows(t *testing.T) {
 	}
 }
 
-// TestQuotaFallback holds that agents of a role with another model use that while
-// the window of the first is used up.
+// TestQuotaFallback checks that agents of a role with a fallback use its model
+// while the window of the first is used up.
 func TestQuotaFallback(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -322,8 +322,8 @@ func (m modelled) Launch(r agent.Request) (agent.Launch, error) {
 	return l, err
 }
 
-// TestQuotaResumed holds that a run whose owner is gone goes on waiting under the
-// next one, with all conversations.
+// TestQuotaResumed checks that the next owner of a run continues the wait of a
+// dead owner, with all conversations.
 func TestQuotaResumed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -373,8 +373,8 @@ func TestQuotaResumed(t *testing.T) {
 	is(t, "windows", r.quotaText(), "closed until 5h0m0s, opened")
 }
 
-// TestQuotaHoldsBack holds that an agent which waits for its slot when its lane
-// closes gives its workspace back, and waits with the others.
+// TestQuotaHoldsBack checks that an agent which waits for its slot when its
+// lane closes gives its workspace back, and waits with the others.
 func TestQuotaHoldsBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -408,8 +408,8 @@ func TestQuotaHoldsBack(t *testing.T) {
 	}
 }
 
-// TestQuotaCancelled holds that an agent which waits for quota can be cancelled,
-// and that the run ends once nobody waits.
+// TestQuotaCancelled checks that an agent which waits for quota can be
+// cancelled, and that the run ends once no agent waits.
 func TestQuotaCancelled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -434,8 +434,8 @@ func TestQuotaCancelled(t *testing.T) {
 	}
 }
 
-// TestQuotaText holds that a time in the text of an error is read, and that short
-// waits remain errors that pass.
+// TestQuotaText checks that a time in the text of an error is read, and that
+// short waits remain errors that pass.
 func TestQuotaText(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -475,8 +475,8 @@ func TestQuotaText(t *testing.T) {
 	}
 }
 
-// TestQuotaUsed holds that the use of an open window is kept for each tenth from
-// the half on.
+// TestQuotaUsed checks that the use of an open window is journaled for each
+// tenth, from the half on.
 func TestQuotaUsed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

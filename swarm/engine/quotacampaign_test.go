@@ -27,10 +27,10 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// turns is how many prompts an agent of the campaign sends.
+// turns is the number of prompts that an agent of the campaign sends.
 const turns = 3
 
-// sent is what an agent sends to the model server: the next turn of its
+// sent is a message of an agent to the model server: the next turn of its
 // conversation.
 type sent struct {
 	Lane, Agent string
@@ -43,7 +43,7 @@ type modelServer struct {
 	clock string // the file of the clock
 	most  map[string]int
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	answered map[string]int
 	seen     map[sent]int // prompts that were answered
 	refused  map[string]int
@@ -117,7 +117,7 @@ func readClock(t *testing.T, file string) time.Duration {
 	return time.Duration(n)
 }
 
-// setClock sets it. Readers see the old time or the new one.
+// setClock sets the clock atomically. Readers see the old time or the new time.
 func setClock(t *testing.T, file string, after time.Duration) {
 	t.Helper()
 	if err := os.WriteFile(file+".new", []byte(strconv.FormatInt(int64(after), 10)), 0o600); err != nil {
@@ -128,8 +128,8 @@ func setClock(t *testing.T, file string, after time.Duration) {
 	}
 }
 
-// quotaTalker is the program of an agent: it goes on with its conversation, one
-// prompt after the other, until it is refused. It returns its exit code.
+// quotaTalker is the program of an agent: it continues its conversation, prompt
+// by prompt, until it is refused. It returns its exit code.
 func quotaTalker() int {
 	said := filepath.Join(os.Getenv("STATE"), "talk")
 	if os.MkdirAll(said, 0o700) != nil {
@@ -256,11 +256,11 @@ func TestQuotaOwner(t *testing.T) {
 	}
 }
 
-// TestQuotaCampaign runs agents in three lanes whose quota is used up half-way: by
-// a window of five hours that is refused again at its end, by a week, and by a text
-// whose time is an hour too early. The owner of the run is killed twice while it
-// waits. Each agent ends exactly once, none begins in a closed lane but one probe
-// at a time, and the model server answers no prompt twice.
+// TestQuotaCampaign runs agents in three lanes whose quota is used up half-way:
+// by a window of five hours that is refused again at its end, by a week, and by
+// a text whose time is an hour too early. The owner of the run is killed twice
+// while it waits. Each agent ends exactly once. In a closed lane only probes
+// begin, each alone. The model server answers no prompt twice.
 func TestQuotaCampaign(t *testing.T) {
 	t.Parallel()
 	agents := campaign.Rounds(t, 10, 100)
@@ -379,8 +379,9 @@ func (r *rig) windowPassed(until time.Duration) {
 	}
 }
 
-// checkStarts holds that each agent ended once, and that between the record that
-// closes a lane and the next one about it at most one agent began there.
+// checkStarts checks that each agent ended once. Between the record that closes
+// a lane and the next record about the lane, at most a single agent began
+// there.
 func (r *rig) checkStarts(agents int) {
 	r.t.Helper()
 	records, err := r.deps.Run.Records()

@@ -7,7 +7,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Recall tells what a resume of a run would answer calls with. It starts and
+// Recall tells which earlier results a resume of a run would use. It starts and
 // changes nothing.
 type Recall struct {
 	agents map[task.ID]*recalled
@@ -19,8 +19,8 @@ type recalled struct {
 	state *agentState
 }
 
-// NewRecall looks at what earlier owners of a run left, as [Open] does. Of
-// deps it takes the run and the adapters.
+// NewRecall reads the records of a run's earlier owners, as [Open] does. It
+// uses only the run and the adapters of deps.
 func NewRecall(deps Deps, config Config, prior *store.View) *Recall {
 	r := &Recall{agents: map[task.ID]*recalled{}, prior: map[string][]task.ID{}}
 	for _, a := range prior.Agents {
@@ -40,7 +40,8 @@ type Recalled struct {
 	OnlyCheck bool
 }
 
-// Take is what a call is answered with; nil where it would be a new agent.
+// Take returns the earlier agent that answers a call; nil: the call would be a
+// new agent.
 func (r *Recall) Take(call *task.Call) *Recalled {
 	key := call.Sum()
 	prior := r.prior[key]

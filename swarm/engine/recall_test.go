@@ -8,8 +8,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestRecall holds that what is told of a resume is what a resume does: each
-// record answers one call, the one that stands first.
+// TestRecall checks that Recall tells the results that a resume would use: each
+// record answers a single call, and records that stand come first.
 func TestRecall(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -62,7 +62,7 @@ func TestRecheck(t *testing.T) {
 	}
 }
 
-// TestRecheckStopped stops a resume while the check runs. The next one runs
+// TestRecheckStopped stops a resume while the check runs. The next resume runs
 // the check again, and nothing else.
 func TestRecheckStopped(t *testing.T) {
 	t.Parallel()
@@ -124,8 +124,8 @@ func TestRecheckDied(t *testing.T) {
 	}
 }
 
-// TestCaptureLater captures what could not be captured when the agent had
-// ended, and does not run it again.
+// TestCaptureLater repeats a capture that failed at the end of the agent, and
+// does not run the agent again.
 func TestCaptureLater(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

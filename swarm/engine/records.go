@@ -11,7 +11,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// endedEvent is how the process of an attempt ended, as the journal has it.
+// endedEvent is the end of an attempt's process in its journal form.
 // [outcomeOf] is its inverse as far as a verdict needs it.
 func endedEvent(id task.ID, n int, o *agent.Outcome) *event.Ended {
 	x := o.Exit
@@ -39,8 +39,8 @@ func endedEvent(id task.ID, n int, o *agent.Outcome) *event.Ended {
 	return ended
 }
 
-// outcomeOf is the outcome of an attempt, as far as it was recorded; what the
-// agent said is read again.
+// outcomeOf is the outcome of an attempt, as far as it was recorded; the
+// agent's output is read again.
 func outcomeOf(e *event.Ended) *agent.Outcome {
 	out := &agent.Outcome{Exit: proc.Exit{
 		Reason: proc.Exited, Text: e.Reason, Code: e.Code, Signal: e.Signal,
@@ -73,8 +73,8 @@ func halted(k task.ErrorKind) bool {
 	}
 }
 
-// lostResult is how an agent ended as far as its records tell. One that had
-// ended well by itself is completed: nobody pays for it twice.
+// lostResult is the result of an agent as far as its records tell. An agent
+// that had ended well by itself is completed, so that it is not paid for twice.
 func lostResult(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Captured) task.Result {
 	switch {
 	case a.ByName():
@@ -150,7 +150,7 @@ func judgeAgain(d Deps, c Config, a *store.Agent, changed bool) task.Result {
 	return r
 }
 
-// outputFile is what the latest process of an agent wrote.
+// outputFile is the output file of an agent's latest process.
 func outputFile(d Deps, a *store.Agent) string {
 	round := 0
 	if a.Round != nil {
@@ -159,7 +159,7 @@ func outputFile(d Deps, a *store.Agent) string {
 	return roundFile(d.Run.Attempt(a.ID, a.Attempt), "stdout", round)
 }
 
-// spentBefore is what an agent was paid before the current process of its
+// spentBefore is the usage of an agent before the current process of its
 // current attempt.
 func spentBefore(a *store.Agent) task.Usage {
 	all := a.Spent
@@ -175,7 +175,7 @@ func unchecked(c Config, a *store.Agent, kept *event.Captured) bool {
 	return c.Verify != "" && a.Checked == nil && kept != nil && kept.Patch != nil
 }
 
-// owed is what an agent of an earlier owner is but for its check; nil where
+// owed is the result of an agent of an earlier owner without its check; nil if
 // more than the check is missing, or nothing is.
 func owed(d Deps, c Config, a *store.Agent) *task.Completed {
 	if _, completed := a.Status.(*task.Completed); completed || a.ByName() ||
@@ -201,8 +201,8 @@ func held(d Deps, c Config, a *store.Agent) bool {
 	return well
 }
 
-// SpecOf is the agent of a call, with what the call asks for and the limits of
-// the run.
+// SpecOf returns the agent of a call, with the options of the call and the
+// limits of the run.
 func SpecOf(c Config, call *task.Call) *agent.Spec {
 	spec := agent.Inline()
 	if named := c.Agents[call.Agent]; call.Agent != "" && named != nil {
@@ -225,16 +225,16 @@ func SpecOf(c Config, call *task.Call) *agent.Spec {
 	return spec
 }
 
-// specAfter is the agent of a call that goes on with a conversation. Some count
-// again what that had used, and know by this what is not theirs.
+// specAfter is the agent of a call that continues a conversation. Some programs
+// count the usage of that conversation again; prior is subtracted from it.
 func specAfter(c Config, call *task.Call, prior task.Usage) *agent.Spec {
 	spec := SpecOf(c, call)
 	spec.Prior = prior
 	return spec
 }
 
-// SpecThen is the agent of an earlier attempt, as its owner had it: for whoever
-// reads again what it wrote.
+// SpecThen returns the agent of an earlier attempt as its owner had it, for a
+// second reading of its output.
 func SpecThen(c Config, a *store.Agent) *agent.Spec { return specAfter(c, a.Now(), a.Prior) }
 
 // accepted reports whether somebody accepted a patch of an agent. It is not

@@ -20,13 +20,13 @@ import (
 	"agentswarm/worktree"
 )
 
-// Recover puts a run in order whose owner ended without a word: what still
-// lives of it is killed, every workspace is captured and let go, every agent
-// that had not settled does, and the run is closed as stopped.
-// Of a run that was closed it captures what could not be captured then.
+// Recover puts a run in order whose owner died: it kills the processes that
+// still live, captures and releases every workspace, settles every agent, and
+// closes the run as stopped. For a closed run it makes the captures that failed
+// then.
 //
-// It starts no agent and runs nothing of the user's. It may itself be killed
-// at any point and done again.
+// It starts no agent and no command of the user. It may be killed at any point
+// and run again.
 func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	awaitKeeper(ctx, v.Opened)
 	for _, a := range v.Agents {
@@ -88,7 +88,7 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 // pausedCode is the exit code of a command whose run was paused.
 const pausedCode = 6
 
-// recovery is what the agents of a run are recovered with.
+// recovery holds the dependencies for recovering the agents of a run.
 type recovery struct {
 	deps   Deps
 	config Config
@@ -96,9 +96,9 @@ type recovery struct {
 	shared *sharedRemains
 }
 
-// awaitKeeper waits until the gits of an owner that died are gone, which its
-// keeper sees to: what they hold locked, or take away again, must not be met
-// half-way. One that takes longer than it may is not waited for.
+// awaitKeeper waits until the keeper of a dead owner has ended its gits: their
+// locks and half-removed files must not be met. The wait is bounded by
+// [keeperTime].
 func awaitKeeper(ctx context.Context, owner *event.Opened) {
 	if owner == nil || owner.Keeper == 0 {
 		return
@@ -122,8 +122,8 @@ type remains struct {
 	kept    *worktree.Capture // nil where it goes into the trash
 }
 
-// recoverAgent captures what the attempts of one agent left, settles it, and
-// only then lets the workspaces go.
+// recoverAgent captures the work that the attempts of an agent left, settles
+// the agent, and only then releases the workspaces.
 func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
 	d, captured := r.deps, a.Captured
 	if part := r.shared.captured[a.ID]; part != nil {
@@ -204,7 +204,7 @@ func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
 	return nil
 }
 
-// dropEmpty takes away what there is of a workspace that holds no work.
+// dropEmpty removes the remains of a workspace that holds no work.
 func dropEmpty(ctx context.Context, d Deps, a *store.Agent, l *event.Leased, w worktree.Workspace) error {
 	if err := d.Workspaces.Drop(ctx, w); err != nil {
 		return err
@@ -237,14 +237,14 @@ func trashStrays(ctx context.Context, d Deps, v *store.View) error {
 	return nil
 }
 
-// settleLost settles an agent that had not, with the given result or with
-// what its records say. An agent that never began stays queued. One that had
-// failed for want of a capture or a check which there is now settles anew.
+// settleLost settles an unsettled agent, with the given result or by its
+// records. An agent that never began stays queued. An agent that had failed for
+// want of a capture or a check settles anew if that is there now.
 func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Captured, r task.Result) error {
 	if a.Attempt == 0 || a.Pending() || a.Parked != "" || a.Result() != nil && !late(a, kept) {
 		return nil
 	}
-	// An end that a recovery put on record was seen by nobody either.
+	// No owner saw an end that a recovery put on record, either.
 	unseen := a.Exit == nil || a.Exit.Lingered && a.Exit.Error == task.Lost
 	if err := endAnswered(d, c, a); err != nil {
 		return err
@@ -270,8 +270,8 @@ func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 	return err
 }
 
-// endAnswered puts the end of an agent on record that had answered and only had
-// to end when its owner died. Its answer stands: nobody pays for it again.
+// endAnswered records the end of an agent that had answered and only had to end
+// when its owner died. Its answer stands, so that it is not paid for twice.
 func endAnswered(d Deps, c Config, a *store.Agent) error {
 	size, ok := answered(d, c, a)
 	if !ok {
@@ -312,7 +312,7 @@ func late(a *store.Agent, kept *event.Captured) bool {
 	}
 }
 
-// finishWork fills in what the records tell of any attempt's work.
+// finishWork fills in the recorded facts that each attempt's work has.
 func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
 	work.Attempts, work.Started, work.Ended = a.Attempt, a.Began, a.Exited
 	if a.Exited.IsZero() {

@@ -77,9 +77,9 @@ func word(r task.Result) string {
 	}
 }
 
-// TestRecoverTimes holds that what a later owner settles took as long as its last
-// attempt, and not until somebody looked, and is the work of that attempt: the first
-// was refused before it had a workspace.
+// TestRecoverTimes checks that work settled by a later owner has the times and
+// the files of the agent's last attempt, not the time of the recovery. The
+// first attempt was refused before it had a workspace.
 func TestRecoverTimes(t *testing.T) {
 	t.Parallel()
 	for _, verify := range []string{"", "true"} {
@@ -216,7 +216,7 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// TestRecoverEnds kills what lives of a run.
+// TestRecoverEnds kills the living processes of a run.
 func TestRecoverEnds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -225,7 +225,8 @@ func TestRecoverEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.await("up")
-	// An engine that knows nothing of it goes on. Its workspace is left to it.
+	// The live engine knows nothing of the recovery and continues. Its
+	// workspace is left to it.
 	v, deps := r.view(), r.deps
 	v.Status, v.Died = store.RunStopped, true
 	deps.Workspaces = &spaces{root: t.TempDir(), capture: func(string) error { return errors.New("it is another's") }}
@@ -258,8 +259,8 @@ func TestRecoverInterrupted(t *testing.T) {
 	is(t, "records", r.kinds("a1"), "called leased")
 }
 
-// TestRecoverStrays moves what no record names into the trash, and drops
-// what only a check ran in.
+// TestRecoverStrays moves unrecorded workspaces into the trash, and drops a
+// workspace that served only a check.
 func TestRecoverStrays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -280,7 +281,8 @@ func TestRecoverStrays(t *testing.T) {
 	is(t, "released", r.spaces.released, "[landing.1 trash]")
 }
 
-// TestEndedIsInverse holds that a verdict from the journal is the live one.
+// TestEndedIsInverse checks that an outcome read from the journal equals the
+// live outcome.
 func TestEndedIsInverse(t *testing.T) {
 	t.Parallel()
 	for _, kind := range task.Kinds() {

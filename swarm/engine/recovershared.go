@@ -22,8 +22,8 @@ func WorkspaceOf(l *event.Leased) worktree.Workspace {
 	}
 }
 
-// sharedRemains are the shared workspace that an earlier owner left, and what
-// is known of those that were in it.
+// sharedRemains is the shared workspace that an earlier owner left, with the
+// state of the agents in it.
 type sharedRemains struct {
 	space    *worktree.Workspace // nil where it is not to be let go
 	kept     *worktree.Capture   // nil where it goes into the trash
@@ -31,8 +31,9 @@ type sharedRemains struct {
 	failed   map[task.ID]*task.Failed
 }
 
-// recoverShared captures the shared workspace once. All that nobody captured
-// is the part of the first that was at work, since nobody can tell it apart.
+// recoverShared captures the shared workspace once. All uncaptured changes
+// count as the part of the first running agent, since the parts cannot be told
+// apart.
 func recoverShared(ctx context.Context, d Deps, v *store.View) (*sharedRemains, error) {
 	left := &sharedRemains{captured: map[task.ID]*event.Captured{}, failed: map[task.ID]*task.Failed{}}
 	if v.Shared == nil {
@@ -40,7 +41,7 @@ func recoverShared(ctx context.Context, d Deps, v *store.View) (*sharedRemains, 
 	}
 	w := WorkspaceOf(v.Shared)
 	if v.Shared.Admin == "" {
-		// Nobody has been in it.
+		// No agent has been in it.
 		if err := d.Workspaces.Drop(ctx, w); err != nil {
 			return nil, err
 		}
@@ -67,9 +68,9 @@ func recoverShared(ctx context.Context, d Deps, v *store.View) (*sharedRemains, 
 	return left, left.record(d, v, append([]*store.Agent{first}, others...))
 }
 
-// atWork are those that were in the shared workspace and have not been
-// captured: first is one that had begun there, where one had. A workspace whose
-// folder was removed under them held nothing any more.
+// atWork returns the uncaptured agents in the shared workspace; first is an
+// agent that had entered it, if any had. A workspace whose folder was removed
+// held no work any more.
 func atWork(v *store.View) (first *store.Agent, others []*store.Agent) {
 	for _, a := range v.Agents {
 		l := a.Lease()
@@ -142,7 +143,7 @@ func (left *sharedRemains) release(ctx context.Context, d Deps, v *store.View) e
 	return left.free(d, v, gone.Trashed)
 }
 
-// free journals that the workspace is gone, and nobody in it.
+// free journals that the workspace is gone, and no agent is in it.
 func (left *sharedRemains) free(d Deps, v *store.View, trash string) error {
 	var facts []event.Event
 	for _, a := range v.Agents {

@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestRemarkBesideAYes holds that a text which a person gives with a yes reaches
-// an agent whose hook asked, and is refused where it could not.
+// TestRemarkBesideAYes checks that a remark beside a yes reaches an agent whose
+// hook asked, and is refused if it cannot reach the agent.
 func TestRemarkBesideAYes(t *testing.T) {
 	t.Parallel()
 	for _, steers := range []bool{true, false} {

@@ -14,7 +14,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// reasons are why the attempts of an agent were followed by another.
+// reasons lists the reasons for the retries of an agent.
 func (r *rig) reasons(id task.ID) string {
 	r.t.Helper()
 	records, err := r.deps.Run.Records()
@@ -30,7 +30,7 @@ func (r *rig) reasons(id task.ID) string {
 	return strings.Join(reasons, " ")
 }
 
-// supervisorOf is who watches over an agent that runs.
+// supervisorOf is the supervisor's pid of a running agent.
 func (r *rig) supervisorOf(id task.ID) int {
 	r.t.Helper()
 	supervisors := r.view().Agent(id).Supervisors
@@ -40,8 +40,8 @@ func (r *rig) supervisorOf(id task.ID) int {
 	return supervisors[0].Pid
 }
 
-// TestLostIsTriedAgain kills the supervisor of the first attempt: what became
-// of its agent nobody knows, so that it may be well the next time.
+// TestLostIsTriedAgain kills the supervisor of the first attempt. The end of
+// its agent is unknown, so it is retried.
 func TestLostIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -56,7 +56,7 @@ func TestLostIsTriedAgain(t *testing.T) {
 			r := newRig(t)
 			r.config.Retries = test.retries
 			e := Open(t.Context(), r.deps, r.config, (*store.View)(nil))
-			// The loop ends by itself should nobody end it.
+			// The loop ends by itself if nothing ends it.
 			if _, err := e.Start(sh(`
 				test "$SWARM_ATTEMPT" = 2 && exit 0
 				touch "$RIG/up"; while test -d "$RIG"; do :; done`)); err != nil {
@@ -77,8 +77,8 @@ func TestLostIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestStartFailedIsTriedAgain holds that what could not be started for good
-// is tried as often as was said, and no more.
+// TestStartFailedIsTriedAgain checks that a program that cannot be started is
+// retried as often as configured, and no more.
 func TestStartFailedIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -132,7 +132,7 @@ func TestNoWorkspaceIsTriedAgain(t *testing.T) {
 	is(t, "tried again after", r.reasons("a1"), "1:start_failed")
 }
 
-// endOf is how an agent ended, in words.
+// endOf is the result of an agent in words.
 func endOf(r task.Result) string {
 	if f, ok := r.(*task.Failed); ok {
 		return "failed " + string(f.Kind)

@@ -8,8 +8,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// MovedOnError is a review of an attempt that is not the agent's latest, or
-// has not ended: nobody has seen the work it would count for.
+// MovedOnError is a review of an attempt that is not the agent's latest, or has
+// not ended: the reviewer has not seen the work that the review would count
+// for.
 type MovedOnError struct {
 	Agent   task.ID
 	Attempt int // the latest

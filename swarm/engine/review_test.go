@@ -8,7 +8,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestReviewIsOfOneAttempt holds that nobody accepts work they have not seen.
+// TestReviewIsOfOneAttempt checks that a person cannot accept unseen work.
 func TestReviewIsOfOneAttempt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -35,8 +35,7 @@ func TestReviewIsOfOneAttempt(t *testing.T) {
 	if err := e.Review(ReviewRequest{Marks: []event.Reviewed{{Agent: "a9", Attempt: 1, Verdict: task.Accepted}}}); err == nil {
 		t.Error("an unknown agent was accepted")
 	}
-	// One that was journaled all the same, by an older version, counts for
-	// nothing.
+	// Such a review, journaled by an older version, counts for nothing.
 	r.append(&good)
 	r.touch("go")
 	settled(e)

@@ -12,7 +12,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// round runs one process of the agent. What stops the attempt is told to stop.
+// round runs a single process of the agent. The cause of a stop is passed to
+// stop.
 func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*agent.Outcome, *ending) {
 	e := t.engine
 	ear, deaf, err := t.listen(ctx)
@@ -22,7 +23,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	t.ear = ear
 	defer func() {
 		deaf()
-		t.ear = "" // what follows is no agent's
+		t.ear = "" // later steps belong to no agent
 	}()
 	life, err := t.life()
 	if err != nil {
@@ -73,7 +74,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 		return nil, t.notStarted(ctx, err)
 	}
 	// Only now: the output may be long, and until the end is on record a crash
-	// loses the answer. Whoever recovers the run does it where we do not come to it.
+	// loses the answer. After a crash the recovery does it.
 	if err := forget(t.spec.Kind, t.file("stdout")); err != nil {
 		e.deps.Warn(fmt.Sprintf("%s: %v", t.id, err))
 	}
@@ -108,7 +109,8 @@ func (t *attempt) letStand(o *agent.Outcome) {
 	}
 }
 
-// life is that of the agent: what it is asked, and what it runs behind and in.
+// life builds the life of the agent: its request, its sandbox and its
+// workspace.
 func (t *attempt) life() (*agent.Life, error) {
 	e := t.engine
 	if err := t.contract(); err != nil {

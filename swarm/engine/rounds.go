@@ -15,28 +15,27 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// maxAnswers is how many answers an attempt may give to one that matches its
-// schema.
+// maxAnswers is the number of answers in which an attempt may match its schema.
 const maxAnswers = 5
 
 // schemaFile holds the schema of the answer, beside the prompt.
 const schemaFile = "schema.json"
 
-// maxQuoted bounds what an agent is shown of its own last answer.
+// maxQuoted bounds the agent's own last answer as quoted to it.
 const maxQuoted = 64 << 10
 
-// rounds are the processes of one attempt. There is more than one where an
-// answer does not match its schema and the agent that gave it is gone.
+// rounds are the processes of an attempt. A second process runs if an answer
+// does not match its schema and its agent is gone.
 type rounds struct {
 	schema  *schema.Schema // nil: any answer will do
-	n       int            // the current one, from 1
-	prompt  string         // what it is asked
+	n       int            // number of the current round, from 1
+	prompt  string         // of the current round
 	answers int            // that earlier rounds gave
-	now     int            // that the current one gave
-	earlier task.Usage     // what earlier rounds were paid
+	now     int            // answers of the current round
+	earlier task.Usage     // usage of earlier rounds
 	began   time.Time      // when the first began
 	waited  time.Duration  // of that, for answers of people
-	line    *agent.Line    // to the current one
+	line    *agent.Line    // to the agent of the current round
 }
 
 // mark says of the start of a process which round it is.
@@ -121,8 +120,8 @@ func (t *attempt) live(ctx context.Context) (*agent.Outcome, *ending) {
 	}
 }
 
-// unfit is why the answer of an agent that ended well will not do, where
-// another one may be asked for.
+// unfit returns the fault of an answer whose agent ended well, if the agent may
+// be asked again.
 func (t *attempt) unfit(o *agent.Outcome) error {
 	if t.rounds.schema == nil || o.Stopped != nil || t.answers(o) >= maxAnswers {
 		return nil
@@ -135,18 +134,18 @@ func (t *attempt) unfit(o *agent.Outcome) error {
 	}
 	text, err := t.verdict(o).text(false)
 	if err != nil {
-		return nil // who judges it says so
+		return nil // the verdict reports it
 	}
 	_, err = fit(t.rounds.schema, text, o)
 	return err
 }
 
-// answers is how many answers the attempt has given. A process that ended
-// without one has had its turn.
+// answers is the number of answers of the attempt. A process that ended without
+// an answer counts as an answer.
 func (t *attempt) answers(o *agent.Outcome) int { return t.rounds.answers + max(1, o.Answers) }
 
-// next prepares another process that is asked the same, with its last answer
-// and what is wrong with it.
+// next prepares another process with the same prompt, the last answer and the
+// fault of that answer.
 func (t *attempt) next(o *agent.Outcome, why error) error {
 	text, err := t.verdict(o).text(o.Answer == nil)
 	if err != nil {
@@ -166,8 +165,8 @@ func (t *attempt) next(o *agent.Outcome, why error) error {
 	return t.engine.deps.Run.WriteFile(t.file("prompt"), []byte(r.prompt))
 }
 
-// refuse looks at an answer of an agent that is still there. One that will
-// not do is asked for again, as long as there may be more.
+// refuse checks an answer of an agent that still runs. It returns the request
+// for another answer if the answer does not match and more answers are allowed.
 func (t *attempt) refuse(a *event.Answered) (again string) {
 	r := &t.rounds
 	r.now++
@@ -196,8 +195,8 @@ func (t *attempt) timed() *agent.Spec {
 	return &spec
 }
 
-// left is how much of the attempt's time is left. What its agent waits for
-// people is not its own.
+// left is the rest of the attempt's time. Waiting for people does not count as
+// time of the attempt.
 func (t *attempt) left() time.Duration {
 	return t.spec.Timeout - (t.engine.deps.Now().Sub(t.rounds.began) - t.rounds.waited)
 }
@@ -208,7 +207,7 @@ func (t *attempt) opened(l *agent.Line) {
 	t.engine.lines.add(t.id, t.n, t.rounds.n, l)
 }
 
-// verdict is what decides about the attempt.
+// verdict collects the facts that decide about the attempt.
 func (t *attempt) verdict(o *agent.Outcome) verdict {
 	return verdict{
 		call: t.call, spec: t.spec, schema: t.rounds.schema, dir: t.dir, round: t.rounds.n,

@@ -26,8 +26,7 @@ func numbered() *task.Call {
 	return call
 }
 
-// prose makes the agent called mine one that is asked on its stdin and prints
-// text.
+// prose makes mine an agent that reads its prompt from stdin and prints text.
 func (r *rig) prose(text string) {
 	r.config.Agents = specs("mine", text)
 	spec := r.config.Agents["mine"]
@@ -167,7 +166,7 @@ func TestSchemaIsNeverMatched(t *testing.T) {
 	}
 }
 
-// TestSchemaOfTwoAnswers asks again where one answer says two things.
+// TestSchemaOfTwoAnswers asks again if an answer has two values.
 func TestSchemaOfTwoAnswers(t *testing.T) {
 	t.Parallel()
 	for name, result := range map[string]string{
@@ -219,8 +218,8 @@ func TestSchemaOfText(t *testing.T) {
 	}
 }
 
-// TestSchemaOfNoChange holds that a change in the workspace does not make up
-// for an answer that a schema asks for.
+// TestSchemaOfNoChange checks that a change in the workspace does not replace
+// the answer that a schema asks for.
 func TestSchemaOfNoChange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -230,7 +229,7 @@ func TestSchemaOfNoChange(t *testing.T) {
 	contains(t, "result", word(r.play(numbered())["a1"].Result), "failed schema: none of its 5 answers", "no JSON object")
 }
 
-// TestSchemaTakesTime holds that the time of an attempt is that of all its
+// TestSchemaTakesTime checks that the time of an attempt is that of all its
 // processes.
 func TestSchemaTakesTime(t *testing.T) {
 	t.Parallel()
@@ -248,7 +247,7 @@ func TestSchemaTakesTime(t *testing.T) {
 	is(t, "processes", len(r.lines("starts")), 1)
 }
 
-// TestSchemaLeavesOtherEndsAlone holds that an agent which failed is not asked
+// TestSchemaLeavesOtherEndsAlone checks that an agent which failed is not asked
 // again.
 func TestSchemaLeavesOtherEndsAlone(t *testing.T) {
 	t.Parallel()
@@ -292,8 +291,7 @@ func (r *rig) crashAt(kind string, nth int, call *task.Call) {
 }
 
 // TestSchemaCrash has owners that die while an agent is asked for the second
-// time. Nothing that was paid for is forgotten, and who ended well is not run
-// again.
+// time. No usage is forgotten, and an agent that ended well is not run again.
 func TestSchemaCrash(t *testing.T) {
 	t.Parallel()
 	const asked = "failed lost: swarm ended before it could be asked again: its answer does not match the schema: /n: is missing"
@@ -338,8 +336,8 @@ func TestSchemaCrash(t *testing.T) {
 	}
 }
 
-// TestSchemaExhaustedCrash holds that a run put in order says of an agent that
-// had its five answers what its owner would have said.
+// TestSchemaExhaustedCrash checks that a recovered run reports an agent with
+// five wrong answers as its owner would have.
 func TestSchemaExhaustedCrash(t *testing.T) {
 	t.Parallel()
 	for _, input := range []agent.Input{agent.InputStdin, agent.InputJSONL} {

@@ -52,8 +52,8 @@ func (e *Engine) CancelByScript(ids []task.ID, reason string) error {
 	return err
 }
 
-// pick takes the earlier agent that a call is answered with, out of those of
-// its key: of a script's calls one that stands comes before one that does not.
+// pick takes the earlier agent with the same key that answers a call. Among a
+// script's calls an agent that stands comes first.
 func (e *Engine) pick(call *task.Call) *agentState {
 	prior := e.prior[call.Key]
 	at := choose(call, prior, func(id task.ID) bool { return e.agents[id].stands() })
@@ -65,8 +65,8 @@ func (e *Engine) pick(call *task.Call) *agentState {
 	return a
 }
 
-// choose is the place, among earlier agents of its key, of the one that a call
-// is answered with; -1 for none.
+// choose returns the index, among earlier agents of the same key, of the agent
+// that answers a call; -1: none.
 func choose(call *task.Call, prior []task.ID, stands func(task.ID) bool) int {
 	switch {
 	case len(prior) == 0 || call.Uncached:
@@ -81,9 +81,9 @@ func choose(call *task.Call, prior []task.ID, stands func(task.ID) bool) int {
 // ErrNobody says that a question was not put to anybody.
 var ErrNobody = errors.New("no person can be asked here")
 
-// Inquire puts a script's question to a person. The answer is among the news
-// as an entry of the key, with the text of the reply as its value. Where nobody
-// can be asked it is [ErrNobody], and nothing is among the news.
+// Inquire puts a script's question to a person. The answer is among the news as
+// an entry of the key, with the text of the reply as its value. It returns
+// [ErrNobody] if no person can be asked; then no news follows.
 func (e *Engine) Inquire(key string, action []byte) error {
 	err := ErrClosed
 	e.do(func(context.Context) {
@@ -104,8 +104,8 @@ func (e *Engine) Inquire(key string, action []byte) error {
 	return err
 }
 
-// Withdraw closes a script's question that nobody has answered. It reports
-// false where there is none.
+// Withdraw closes an unanswered question of a script. It reports false if there
+// is none. It returns the error of the journal.
 func (e *Engine) Withdraw(key string) (open bool, err error) {
 	e.do(func(context.Context) {
 		for _, q := range e.box.EndKey(key) {
@@ -116,7 +116,7 @@ func (e *Engine) Withdraw(key string) (open bool, err error) {
 	return open, err
 }
 
-// concluded is what a script's question was answered, as it enters the script.
+// concluded is the answer to a script's question, as it enters the script.
 func concluded(q *event.Questioned, r *event.Replied) *event.Entered {
 	return &event.Entered{Verb: "question", Key: q.Key, Value: inbox.Said(r)}
 }

@@ -18,16 +18,16 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// shared is the workspace that all shared calls of the run work in together.
+// shared is the workspace in which all shared calls of the run work together.
 //
-// It is made for the first that needs it, from the run's base and what earlier
-// owners of the run captured of it, and goes when the engine closes. After each
-// attempt all of it is captured as a change of the capture before, so that the
-// patches, one after the other, give its tree.
+// The first call that needs it makes it, from the run's base and the captures
+// of earlier owners; it is released when the engine closes. After each attempt
+// the whole workspace is captured as a change of the capture before. So the
+// patches, applied in order, give its tree.
 type shared struct {
 	base string // of all shared calls; owned by the loop; empty before the first
 
-	// turn is had by whoever makes, enters, captures, leaves or releases it.
+	// turn is held to make, enter, capture, leave or release it.
 	turn *semaphore.Weighted
 	// turn guards the fields below.
 	space  *worktree.Workspace // nil where there is none
@@ -38,8 +38,8 @@ type shared struct {
 	owing map[task.ID][]int
 }
 
-// begin takes over what earlier owners left, after [Recover]: a workspace is
-// among it only where it could not be captured.
+// begin takes over the state that earlier owners left, after [Recover]. It has
+// a workspace only if that could not be captured.
 func (s *shared) begin(prior *store.View) {
 	s.turn, s.owing = semaphore.NewWeighted(1), map[task.ID][]int{}
 	if prior == nil {
@@ -60,7 +60,7 @@ func (s *shared) begin(prior *store.View) {
 	}
 }
 
-// checkShared refuses shared calls that cannot be in one workspace.
+// checkShared refuses shared calls that cannot be in the same workspace.
 func (e *Engine) checkShared(calls []*task.Call) error {
 	base := e.share.base
 	for _, call := range calls {
@@ -78,8 +78,8 @@ func (e *Engine) checkShared(calls []*task.Call) error {
 	return nil
 }
 
-// mayHaveChanged reports whether an attempt is taken to have changed
-// something. Whose edits are whose in the shared workspace nobody can tell.
+// mayHaveChanged reports whether an attempt counts as having changed something.
+// In the shared workspace the edits of agents cannot be told apart.
 func mayHaveChanged(call *task.Call, p *task.Patch) bool { return p != nil || call.Shared }
 
 // shared is a whole attempt in the shared workspace.
@@ -141,7 +141,7 @@ func (t *attempt) entered(w *worktree.Workspace) *event.Leased {
 }
 
 // clearGone gives up a shared workspace whose folder an agent has removed. The
-// next one holds all that was captured.
+// next workspace holds all that was captured.
 func (t *attempt) clearGone(ctx context.Context) error {
 	e, s := t.engine, &t.engine.share
 	if s.space == nil {
@@ -158,9 +158,9 @@ func (t *attempt) clearGone(ctx context.Context) error {
 	return t.journal(&event.Released{Shared: true, Trash: left.Trashed})
 }
 
-// makeShared makes the shared workspace: the base, what was captured of it so
-// far, and the setup. Until all of that is in it, its record names no folder of
-// git's, by which whoever comes after a crash knows that nobody was in it.
+// makeShared makes the shared workspace: the base, the captured work so far,
+// and the setup. Until all of that is in it, its record names no git folder. By
+// this a recovery knows that no agent was in it.
 func (t *attempt) makeShared(ctx context.Context) *ending {
 	e, s := t.engine, &t.engine.share
 	r := worktree.LeaseRequest{
@@ -180,7 +180,7 @@ func (t *attempt) makeShared(ctx context.Context) *ending {
 		end, err = t.fillShared(ctx, r)
 	}
 	filled()
-	// It stays to the end of the run: nobody may wait for the room it takes.
+	// It stays to the end of the run: no agent may wait for the room it takes.
 	t.freed()
 	if err != nil {
 		end = t.notStarted(ctx, err)
@@ -214,7 +214,7 @@ func (t *attempt) fillShared(ctx context.Context, r worktree.LeaseRequest) (end 
 		err = t.journal(t.entered(t.space))
 	}
 	if err == nil && end == nil || t.broke != nil {
-		return end, err // the next owner looks after one that is not on record
+		return end, err // the next owner looks after an unrecorded workspace
 	}
 	dropping, cancel := context.WithTimeout(context.WithoutCancel(ctx), captureTime)
 	defer cancel()
@@ -224,7 +224,7 @@ func (t *attempt) fillShared(ctx context.Context, r worktree.LeaseRequest) (end 
 }
 
 // capturePart captures the shared workspace once the attempt has ended, and
-// takes the attempt out of it. It goes on when the attempt was cancelled.
+// takes the attempt out of it. It also runs for a cancelled attempt.
 func (t *attempt) capturePart(ctx context.Context) error {
 	e, s := t.engine, &t.engine.share
 	ctx = context.WithoutCancel(ctx)
@@ -236,7 +236,7 @@ func (t *attempt) capturePart(ctx context.Context) error {
 	defer cancel()
 	t.out()
 	if s.space != t.space {
-		t.gone = true // another one took its place
+		t.gone = true // another workspace took its place
 		return errors.Join(&worktree.GoneError{Dir: t.space.Dir}, t.journal(t.released()))
 	}
 	kept, err := e.deps.Workspaces.Capture(ctx, partRequest(e.deps, partOf{
@@ -307,7 +307,7 @@ type partOf struct {
 	call    *task.Call
 	space   worktree.Workspace
 	tip     git.Hash
-	from    *task.Patch // what its agent has changed there so far
+	from    *task.Patch // the earlier changes of its agent there
 	live    bool        // others are in there
 }
 
@@ -375,7 +375,7 @@ func (t *attempt) checkApart(ctx context.Context, done *task.Completed) ending {
 	return *end
 }
 
-// releaseShared lets the shared workspace go, once nobody is in it any more.
+// releaseShared releases the shared workspace, once no agent is in it any more.
 // It returns swarm's own failure.
 func (e *Engine) releaseShared(life context.Context) error {
 	s := &e.share

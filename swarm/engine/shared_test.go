@@ -13,8 +13,8 @@ import (
 // until waits in an agent for a file of its workspace, or of the rig's folder.
 func until(file string) string { return `while ! test -e "` + file + `"; do sleep 0.01; done; ` }
 
-// TestSharedSeeEachOther holds that shared agents work in one workspace at the
-// same time, and that their patches add up to it.
+// TestSharedSeeEachOther checks that shared agents work in the same workspace
+// at the same time, and that their patches add up to its content.
 func TestSharedSeeEachOther(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
@@ -34,8 +34,8 @@ func TestSharedSeeEachOther(t *testing.T) {
 	g.left()
 }
 
-// TestSharedChain holds that each patch is a change of the capture before, so
-// that edits of the same lines one after the other go together.
+// TestSharedChain checks that each patch is a change of the capture before, so
+// that successive edits of the same lines merge.
 func TestSharedChain(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
@@ -55,7 +55,7 @@ func TestSharedChain(t *testing.T) {
 	is(t, "base of the fourth", g.patch("a4").Base, g.patch("a2").Commit)
 	is(t, "notes", g.view().Agent("a4").Result().Done().Notes, "[]")
 	g.whole()
-	// One without those before it is merged from its own base, as any is.
+	// A patch without those before it is merged from its own base.
 	out := g.merge("a4")
 	is(t, "conflicts", len(out.Conflicts), 1)
 	out = g.merge("a1", "a4")
@@ -89,7 +89,8 @@ func TestSharedOrder(t *testing.T) {
 	is(t, "merged", out.Tree, g.git("rev-parse", g.view().Tip+"^{tree}"))
 }
 
-// TestSharedCancel ends one of two and leaves the workspace to the other.
+// TestSharedCancel ends the first of two agents and leaves the workspace to the
+// other.
 func TestSharedCancel(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
@@ -111,7 +112,7 @@ func TestSharedCancel(t *testing.T) {
 	g.left()
 }
 
-// TestSharedTimeout is the same for one that takes too long.
+// TestSharedTimeout does the same for an agent that exceeds its time limit.
 func TestSharedTimeout(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
@@ -163,7 +164,7 @@ func TestSharedRetry(t *testing.T) {
 func busy2(g *ground) *task.Call { return g.shared(until("$RIG/go") + "true") }
 
 // TestSharedRetryWithoutAnEdit has an agent whose second attempt changes
-// nothing: what it had changed stays its patch.
+// nothing: the patch of its first attempt stays.
 func TestSharedRetryWithoutAnEdit(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
@@ -200,8 +201,8 @@ func TestSharedVerify(t *testing.T) {
 	g.left()
 }
 
-// TestSharedGone has an agent remove the workspace. The next one has a new
-// one, with all that was captured.
+// TestSharedGone has an agent remove the workspace. The next agent gets a new
+// workspace with all captured work.
 func TestSharedGone(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
@@ -216,8 +217,8 @@ func TestSharedGone(t *testing.T) {
 	g.left()
 }
 
-// TestSharedSetupFails holds that a workspace which did not come to be whole
-// is nobody's, and is made again for the next.
+// TestSharedSetupFails checks that a half-made workspace is not used, and is
+// made again for the next agent.
 func TestSharedSetupFails(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
@@ -230,8 +231,8 @@ func TestSharedSetupFails(t *testing.T) {
 	g.left()
 }
 
-// TestSharedEmptyAnswer holds that an agent which said nothing has done well
-// where all that it changed is in the patch of another.
+// TestSharedEmptyAnswer checks that an agent without an answer has done well if
+// all its changes are in the patch of another.
 func TestSharedEmptyAnswer(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
@@ -249,7 +250,7 @@ func TestSharedEmptyAnswer(t *testing.T) {
 	g.left()
 }
 
-// TestSharedRoom holds that nobody waits for the room of a workspace which
+// TestSharedRoom checks that no agent waits for the room of a workspace which
 // stays to the end of the run.
 func TestSharedRoom(t *testing.T) {
 	t.Parallel()
@@ -262,7 +263,7 @@ func TestSharedRoom(t *testing.T) {
 	free.Store(0)
 	own := sh("true")
 	own.Base = g.base
-	// Two more of the same need no more room than one.
+	// Two more shared calls need no more room.
 	if _, err := e.StartAll([]*task.Call{own, g.shared("echo 2 > two")}); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +276,7 @@ func TestSharedRoom(t *testing.T) {
 	g.left()
 }
 
-// TestSharedRefused refuses calls that cannot be in one workspace.
+// TestSharedRefused refuses calls that cannot be in the same workspace.
 func TestSharedRefused(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

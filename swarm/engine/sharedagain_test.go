@@ -76,7 +76,7 @@ func TestSharedCaptureLater(t *testing.T) {
 			is(t, string(id)+" replayed", s.Replayed, true)
 		}
 	}
-	// One more works in the very same workspace meanwhile.
+	// Another agent works in the very same workspace meanwhile.
 	g.trees.set(nil)
 	more := g.play(append(calls, g.shared(`test -e one && test -e two && echo 3 > three`))...)
 	is(t, "another", task.Word(more["a3"].Result), "completed")
@@ -90,8 +90,9 @@ func TestSharedCaptureLater(t *testing.T) {
 	g.left()
 }
 
-// TestSharedCaptureAgain has an agent go on whose first attempt could not be
-// captured: what that left is in its patch, and the workspace goes at the end.
+// TestSharedCaptureAgain retries an agent whose first attempt could not be
+// captured: the work of that attempt is in its patch, and the workspace is
+// released at the end.
 func TestSharedCaptureAgain(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
@@ -111,7 +112,7 @@ func TestSharedCaptureAgain(t *testing.T) {
 	g.left()
 }
 
-// twoShared are two agents that work in a workspace one after the other.
+// twoShared makes two agents that work in a workspace in turn.
 func twoShared(t *testing.T) (*ground, []*task.Call) {
 	t.Helper()
 	g := newGround(t)
@@ -212,7 +213,7 @@ func TestSharedKilled(t *testing.T) {
 		g.shared(`test $SWARM_ATTEMPT = 2 && exec test -e two; echo 2 > two; touch "$RIG/up2"; exec sleep 1000`),
 	}
 	g.play(calls[0])
-	// What a process leaves that was killed is all that is on the disk.
+	// A killed process leaves only the files on the disk.
 	e := Open(t.Context(), g.deps, g.config, g.view())
 	if _, err := e.StartAll(calls); err != nil {
 		t.Fatal(err)
@@ -247,7 +248,7 @@ func TestSharedKilled(t *testing.T) {
 	g.left()
 }
 
-// TestSharedRecoversNothing takes away a workspace that nobody was in yet.
+// TestSharedRecoversNothing removes a workspace that no agent was in yet.
 func TestSharedRecoversNothing(t *testing.T) {
 	t.Parallel()
 	for _, made := range []bool{false, true} {

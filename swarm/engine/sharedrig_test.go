@@ -113,7 +113,7 @@ func (g *ground) shared(text string) *task.Call {
 	}
 }
 
-// open opens an engine with calls, which goes on with what there is.
+// open opens an engine on the current records, with calls.
 func (g *ground) open(calls ...*task.Call) *Engine {
 	g.t.Helper()
 	e := Open(g.t.Context(), g.deps, g.config, g.view())
@@ -208,7 +208,7 @@ func (g *ground) whole() {
 	is(g.t, "merged tree", out.Tree, g.git("rev-parse", v.Tip+"^{tree}"))
 }
 
-// patch is what an agent has changed.
+// patch returns the patch of an agent's result.
 func (g *ground) patch(id task.ID) *task.Patch {
 	g.t.Helper()
 	return g.view().Agent(id).Result().Done().Patch

@@ -6,8 +6,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// An agent that can be told so is asked for its final answer once it has used
-// softPart of softWhole of one of its limits.
+// An agent that accepts messages is asked for its final answer once it has used
+// softPart of softWhole of any of its limits.
 const (
 	softPart  = 8
 	softWhole = 10
@@ -41,9 +41,8 @@ func lastWord(used string) string {
 		"so that it stands as it is, and give your final answer now. You will be stopped at the limit."
 }
 
-// remind asks the agent for its final answer when it comes near to one of its
-// limits, once. One that takes no words while it works is not asked: it is
-// stopped at the limit.
+// remind asks the agent, once, for its final answer when it comes near to a
+// limit. An agent that accepts no messages is stopped at the limit instead.
 func (t *attempt) remind() {
 	if t.guard.reminded || t.guard.over {
 		return
@@ -56,8 +55,8 @@ func (t *attempt) remind() {
 	_ = t.engine.send(t.id, lastWord(used), true) // it may not be able to, or be gone
 }
 
-// remindAll asks all agents at work for their final answers, once, when the
-// budget is spent: what they have reserved is what they may still use.
+// remindAll asks all running agents, once, for their final answers when the
+// budget is spent: they may still use their reservations.
 func (e *Engine) remindAll() {
 	if e.purse.reminded || !e.purse.Exhausted() {
 		return

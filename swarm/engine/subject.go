@@ -12,9 +12,10 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Subjects has a model say what the commits of patches are to be called.
+// Subjects has a model write the subjects of the commits of patches.
 type Subjects interface {
-	// Ask is the call that asks for it; nil: nobody is to be asked.
+	// Ask returns the call that asks for it; nil: no agent is asked. Its error
+	// is reported with the default subject.
 	Ask(context.Context, SubjectRequest) (*task.Call, error)
 	// Read is the subject that an answer gives.
 	Read(*task.Completed) (string, error)
@@ -27,7 +28,7 @@ type SubjectRequest struct {
 	Result *task.Completed // with a patch
 }
 
-// subjectTime is how long a subject is worked at where its call does not say.
+// subjectTime is the default time limit of a call for a subject.
 const subjectTime = 2 * time.Minute
 
 // subjects are those of the run's commits. All belongs to the loop.
@@ -35,23 +36,23 @@ type subjects struct {
 	asked map[string]bool          // commits that need not be asked for, or are
 	open  map[string]chan struct{} // closed once it is known, by commit
 	owed  []SubjectRequest         // to be asked for
-	said  bool                     // that one could not be had
+	said  bool                     // the user was told that a subject is missing
 }
 
 func newSubjects() subjects {
 	return subjects{asked: map[string]bool{}, open: map[string]chan struct{}{}}
 }
 
-// remember takes over what earlier owners have asked for.
+// remember takes over the subjects that earlier owners have asked for.
 func (s *subjects) remember(a *store.Agent) {
 	for _, t := range a.Titled {
 		s.asked[t.Commit] = true
 	}
 }
 
-// names reports whether an agent is asked for the subject of a commit. Such a
-// one is nobody's work: no workflow hears of it, it counts for no limit of the
-// run but its budget, and what it fails of keeps nothing else from going on.
+// names reports whether an agent is asked for the subject of a commit. Such an
+// agent does no work of the task: no workflow hears of it, it counts only for
+// the budget, and its failure holds nothing else up.
 func (a *agentState) names() bool { return a.call.SubjectOf != "" }
 
 // owesSubject notes that the commit of an agent that has settled is to be asked
@@ -72,7 +73,7 @@ func (e *Engine) owesSubject(a *agentState) {
 	e.open++
 }
 
-// askSubjects makes the calls that ask for what is owed.
+// askSubjects makes the calls for the subjects that are still owed.
 func (e *Engine) askSubjects(life context.Context) {
 	owed := e.named.owed
 	e.named.owed = nil
@@ -106,14 +107,14 @@ func (e *Engine) askSubject(call *task.Call, t *event.Titled, err error) {
 		e.title(t)
 		return
 	}
-	e.open-- // the call is what is waited for now
+	e.open-- // the call takes the place of the open subject
 	if at := slices.Index(e.queue, ids[0]); at > 0 {
 		e.queue = slices.Insert(slices.Delete(e.queue, at, at+1), 0, ids[0])
 	}
 }
 
-// takeSubject reads what an agent answered that was asked for a subject. What is
-// wrong with it costs nothing but the subject.
+// takeSubject reads the subject from an agent's answer. A wrong answer costs
+// only the subject.
 func (e *Engine) takeSubject(a *agentState) {
 	t := &event.Titled{Commit: a.call.SubjectOf, By: a.id}
 	for _, id := range e.order {
@@ -150,8 +151,8 @@ func (d *Deps) readSubject(r *task.Completed) (string, error) {
 	return d.Subjects.Read(r)
 }
 
-// title keeps what is known of a subject, and says once that one could not be
-// had.
+// title journals the result for a subject. It warns once if a subject is
+// missing.
 func (e *Engine) title(t *event.Titled) {
 	defer e.closeSubject(t.Commit)
 	if t.Agent == "" || e.append(t) != nil || t.Subject != "" || e.named.said {
@@ -164,15 +165,15 @@ func (e *Engine) title(t *event.Titled) {
 // closeSubject lets those go on who wait for a subject.
 func (e *Engine) closeSubject(commit string) {
 	e.open--
-	e.out = append(e.out, &Named{commit}) // whoever waits for the end looks again
+	e.out = append(e.out, &Named{commit}) // a workflow that waits for the end looks again
 	if done := e.named.open[commit]; done != nil {
 		close(done)
 		delete(e.named.open, commit)
 	}
 }
 
-// postpone keeps a subject that the budget has nothing for until what is at
-// work has ended, and then does without.
+// postpone keeps a subject that the budget does not allow until the running
+// agents have ended, and then gives it up.
 func (e *Engine) postpone(late []task.ID, a *agentState) []task.ID {
 	if e.running > 0 {
 		return append(late, a.id)

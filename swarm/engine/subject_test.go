@@ -7,14 +7,14 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// namer asks for subjects by a function, and takes what it is answered.
+// namer makes the calls for subjects by a function, and reads the plain answer.
 type namer func(context.Context) (*task.Call, error)
 
 func (n namer) Ask(ctx context.Context, _ SubjectRequest) (*task.Call, error) { return n(ctx) }
 
 func (namer) Read(done *task.Completed) (string, error) { return done.Answer, nil }
 
-// named waits until it is known what the next commit is called.
+// named waits for the subject of the next commit.
 func (r *rig) named(e *Engine) {
 	r.t.Helper()
 	for {
@@ -24,8 +24,8 @@ func (r *rig) named(e *Engine) {
 	}
 }
 
-// TestSubjectOfAStoppedRun holds that a run which is stopped before anybody could
-// be asked for the subject of a commit says nothing of it, and a resume asks.
+// TestSubjectOfAStoppedRun checks that a run stopped before the request for a
+// subject records nothing about it, and that a resume asks.
 func TestSubjectOfAStoppedRun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -63,8 +63,8 @@ func TestSubjectOfAStoppedRun(t *testing.T) {
 	is(t, "known", known, true)
 }
 
-// TestSubjectIsTriedOnce holds that no other model is asked for a subject where
-// one gave none.
+// TestSubjectIsTriedOnce checks that a failed request for a subject is not
+// repeated with another model.
 func TestSubjectIsTriedOnce(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{

@@ -6,8 +6,8 @@ import "sync"
 // Their descendants belong to agents, and may not decide anything.
 type supervisors struct {
 	mu sync.Mutex // guards pids
-	// pids counts them: one that has ended stays here for as long as its attempt
-	// does, and another attempt's may be given its pid meanwhile.
+	// pids counts them: an ended supervisor stays here as long as its attempt
+	// does. The supervisor of another attempt may get the same pid meanwhile.
 	pids map[int]int
 }
 

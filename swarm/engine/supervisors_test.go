@@ -2,8 +2,9 @@ package engine
 
 import "testing"
 
-// TestSupervisorsOfOnePid has a supervisor be given the pid of one that has ended,
-// whose attempt goes on: the end of that one's attempt takes it from nobody else.
+// TestSupervisorsOfOnePid gives a supervisor the pid of an ended supervisor
+// whose attempt continues. The end of that attempt does not remove the live
+// supervisor.
 func TestSupervisorsOfOnePid(t *testing.T) {
 	t.Parallel()
 	var s supervisors

@@ -22,8 +22,8 @@ func (a *agentState) using() *task.Call {
 // thorough model takes over.
 const enoughFailures = 2
 
-// thorough switches an agent to the model for after a failed second try, if it
-// has one and is there. What its last attempt is owed needs no model.
+// thorough switches an agent to its slow model after enough failed tries, if it
+// has such a model. A missing check needs no model.
 func (e *Engine) thorough(a *agentState) {
 	slow := a.call.Slow
 	if slow == nil || a.failures < enoughFailures || a.owed != nil || a.switched != nil && a.switched.Slow {
@@ -41,9 +41,9 @@ func (e *Engine) thorough(a *agentState) {
 	}
 }
 
-// alike switches the fork of a conversation to the model that this was had with,
-// where its agent went over to another than its call's and the fork names none: on
-// the one that could not be had it would fail, or read all of it again.
+// alike switches a fork to the model that its parent's conversation ended with,
+// if the parent changed its model and the fork names none. The first model
+// would fail again, or read the whole conversation again.
 func (e *Engine) alike(a *agentState) {
 	in, ok := a.call.Input.(*task.ForkAgentInput)
 	if !ok || a.owed != nil {
@@ -69,8 +69,8 @@ func (e *Engine) alike(a *agentState) {
 	}
 }
 
-// fallBack tries an agent again with the next model of its role, where the one
-// it used will not do. It reports whether it did.
+// fallBack retries an agent with the next model of its role if the current
+// model is the cause of the failure. It reports whether it did.
 func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool {
 	failed, ok := end.result.(*task.Failed)
 	if !ok || e.ending || a.byName || a.names() || !ofItsModel(failed) {
@@ -95,7 +95,7 @@ func (e *Engine) fallBackTo(life context.Context, a *agentState, failed *task.Fa
 		Reason: fmt.Sprintf("%s %s: it continues with %s",
 			modelName(&task.Choice{Model: used.Model, Effort: used.Effort}), lacking(failed), modelName(&next)),
 	}
-	// In this order: what the attempt used was the model's before.
+	// In this order: the usage of the attempt belongs to the model before.
 	if e.appendAll([]event.Event{&event.Retried{
 		Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason, Usage: &failed.Usage, Model: failed.Model,
 	}, s}) != nil {
@@ -107,10 +107,10 @@ func (e *Engine) fallBackTo(life context.Context, a *agentState, failed *task.Fa
 	return true
 }
 
-// ofItsModel reports whether a failure is one of a model, so that another may
-// do: it cannot be had, or has not brought about an answer of the form that was
-// asked for. A model that a provider does not know is told as a request that is
-// not valid; one that is so for all models would be refused by the next, too.
+// ofItsModel reports whether a failure is caused by the model, so that another
+// model may succeed: the model is not available, or gave no answer of the
+// wanted form. A provider reports an unknown model as an invalid request; a
+// request invalid for all models would fail with the next model too.
 func ofItsModel(failed *task.Failed) bool {
 	switch failed.Kind {
 	case task.Quota, task.Auth, task.Overloaded, task.RateLimit, task.SchemaMismatch:
@@ -122,7 +122,7 @@ func ofItsModel(failed *task.Failed) bool {
 	}
 }
 
-// lacking says what was wrong with a model that failed.
+// lacking describes the fault of a failed model.
 func lacking(failed *task.Failed) string {
 	if failed.Kind == task.SchemaMismatch {
 		return "gave no answer of the form that was asked for"

@@ -29,8 +29,8 @@ func (r *rig) switches(id task.ID) string {
 	return strings.Join(all, " ")
 }
 
-// TestFallBack: a model that cannot be had makes room for the next of its role;
-// one that could be had, and failed, does not.
+// TestFallBack checks that an unavailable model is replaced by the next model
+// of its role, and that an available model that failed is not.
 func TestFallBack(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -76,9 +76,9 @@ func TestFallBack(t *testing.T) {
 	}
 }
 
-// TestThorough: after two tries that were not good enough an agent goes on with
-// the thorough model, also under other owners, and stays with it. That its
-// provider refused it is no try.
+// TestThorough: after two tries that were not good enough an agent continues
+// with the thorough model, also under other owners, and stays with it. A
+// refusal by its provider is no try.
 func TestThorough(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ kind, want string }{

@@ -16,7 +16,7 @@ func actionOf(text json.RawMessage) (ask.Action, bool) {
 	if err != nil {
 		return ask.Action{}, false
 	}
-	return all[0], true // the plain form names one
+	return all[0], true // the plain form names a single action
 }
 
 // veiled is an action as the journal has it and as people see it: without the
@@ -40,9 +40,9 @@ func marshal(a ask.Action) string {
 	return string(text)
 }
 
-// active are the letters that mean something to a shell or to git. What holds
-// one may be code that somebody has to see before they allow it, whatever name
-// of a secret stands before it.
+// active are the letters with a meaning to a shell or to git. Text with such a
+// letter may be code that a person has to see before approval, even behind the
+// name of a secret.
 const active = "$`;|&<>(){}\\\"'!\n"
 
 // veil takes the secrets out of a text for a shell, word by word.
@@ -78,9 +78,9 @@ func wordEnd(text string) int {
 	return len(text)
 }
 
-// shows reports whether a word has to be seen although it was taken for a
-// secret: as code, or as the first word of a command, which what stands before
-// it on the same line is no part of.
+// shows reports whether a word stays visible although it was taken for a
+// secret: as code, or as the first word of a command. Text before it on the
+// same line is no part of that command.
 func shows(last, word, hidden string) bool {
 	for _, letter := range active {
 		if strings.Count(word, string(letter)) != strings.Count(hidden, string(letter)) {
@@ -90,7 +90,8 @@ func shows(last, word, hidden string) bool {
 	return risk.Redact(word) == word && (last == "\n" || strings.HasSuffix(last, "="))
 }
 
-// veilWords does the same with arguments, of which one may name the next.
+// veilWords does the same for arguments: an argument may name the secret after
+// it.
 func veilWords(words []string) []string {
 	var all []string
 	for i, word := range words {

@@ -8,7 +8,8 @@ import (
 	"agentswarm/swarm/ask"
 )
 
-// token is one by its form, put together so that nothing takes it for one.
+// token returns a text with the form of a token. It is put together so that no
+// scanner takes the source for a token.
 func token() string { return "ghp_" + strings.Repeat("ab12", 8) }
 
 func TestVeil(t *testing.T) {

@@ -20,24 +20,24 @@ import (
 	"agentswarm/worktree"
 )
 
-// Walls makes what stands around whatever runs in a workspace.
+// Walls builds the sandbox for the programs of a workspace.
 type Walls func(WallsRequest) (Enclosure, error)
 
-// Enclosure is what stands around it.
+// Enclosure describes a sandbox.
 type Enclosure struct {
-	Walls json.RawMessage // what its supervisor makes the walls from
+	Walls json.RawMessage // the description from which the supervisor makes the sandbox
 	Ask   string          // where the ask socket is inside; empty: where it is outside
 	State string          // where the agent's state folder is inside; the same
 	Tmp   string          // the folder for temporary files inside; empty: the caller's
 	Shims string          // a folder that comes first in PATH; empty: none
-	// Written is the folder outside that keeps what the step writes to its HOME,
-	// and nothing else; empty: there is none.
+	// Written is the folder outside that keeps only the step's writes to its
+	// HOME; empty: there is none.
 	Written string
-	// Guards is one before that, in the PATH of what can be asked about; empty:
-	// none.
+	// Guards is the folder before that in PATH, with the guarded programs;
+	// empty: none.
 	Guards string
 	// Env are variables as KEY=VALUE that replace the caller's, such as HOME
-	// where the agent has one of its own at another path.
+	// for an agent with its own HOME at another path.
 	Env []string
 	// Outside returns a text of a process in the sandbox for people outside of it:
 	// no path leads to something else there. nil: paths are the same.
@@ -69,7 +69,7 @@ func (s Step) String() string {
 	}
 }
 
-// WallsRequest says what is inside of the walls.
+// WallsRequest describes the content of a sandbox.
 type WallsRequest struct {
 	Step      Step
 	Workspace worktree.Workspace
@@ -77,7 +77,7 @@ type WallsRequest struct {
 	Sealed   bool
 	Read     []string // more folders that are seen
 	Write    []string // folders that may be written to, too
-	Programs []string // what is run there, wherever it lies
+	Programs []string // programs that run there, at any path
 	// Ask is the socket that hooks of the agent ask on; empty: none.
 	Ask string
 	// State is the folder that the agent keeps its own state in; empty: none.
@@ -111,10 +111,10 @@ func (t *attempt) enclose(step Step, sealed bool) (Enclosure, error) {
 	return t.engine.deps.Walls(r)
 }
 
-// first is the program of a command, if there is one.
+// first returns the program of a command, if there is any.
 func first(argv []string) []string { return argv[:min(len(argv), 1)] }
 
-// box is where the attempt's view of HOME and its /tmp keep what is written.
+// box is the folder for the attempt's writes to its HOME and its /tmp.
 func (t *attempt) box() string { return BoxOf(t.dir) }
 
 // BoxOf is the folder of an attempt that its walls keep things in: of no use
@@ -135,8 +135,8 @@ func CachesOf(run *store.Run) string { return filepath.Join(run.Dir, cachesName)
 
 const cachesName = "caches"
 
-// Boxes are the folders that walls have kept things in, also those of visits
-// and of checks of what was merged, as they are left where a process died.
+// Boxes returns the folders in which sandboxes have kept files, as a dead
+// process left them. It includes those of visits and of checks of merged work.
 func Boxes(run *store.Run) (left []string) {
 	inside := os.DirFS(run.Dir)
 	for _, pattern := range []string{"a/*/*/" + boxName, "a/*/*/visit-*", "landings/*/box-*", "verifications/*/box-*", warmName, cachesName} {
@@ -151,7 +151,7 @@ func Boxes(run *store.Run) (left []string) {
 // RemoveBox removes a folder in which a sandbox of a run kept things, and the
 // HOME and TMPDIR that belong to it.
 func RemoveBox(run *store.Run, private string) error {
-	// In one step: a state folder that is found is whole, and so is the
+	// In a single step: a state folder that is found is complete, and so is the
 	// conversation in it.
 	if err := os.Rename(filepath.Join(private, stateName), filepath.Join(private, "removed")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -166,8 +166,8 @@ func RemoveBox(run *store.Run, private string) error {
 	return worktree.RemoveAll(private)
 }
 
-// clearBoxes removes those folders once nothing of the run is alive: what was
-// written there is no part of any work.
+// clearBoxes removes those folders once no process of the run is alive: their
+// files belong to no work.
 func clearBoxes(d Deps) {
 	for _, dir := range Boxes(d.Run) {
 		if err := RemoveBox(d.Run, dir); err != nil {
@@ -186,9 +186,9 @@ func (t *attempt) clearBox() {
 	}
 }
 
-// backend is how the attempt's own workspace is made. A whole one has a git dir
-// of its own as others have: what an agent says of itself must not get it to
-// where it shares that of the user.
+// backend is the backend of the attempt's own workspace. A whole checkout has
+// its own git dir, as other workspaces have. The agent's output causes the
+// switch to it, so the switch must not give access to the git dir of the user.
 func (t *attempt) backend() worktree.Backend {
 	if t.whole {
 		return worktree.Copied
@@ -213,7 +213,7 @@ func (t *attempt) stumbled(r task.Result) bool {
 	return false
 }
 
-// stumbleTail is how much of the end of its output is looked at, in bytes.
+// stumbleTail bounds the end of the output that is searched, in bytes.
 const stumbleTail = 64 << 10
 
 // lastBytes are the end of a file; nothing where it cannot be read.
@@ -252,15 +252,15 @@ func (e *Engine) elsewhere(life context.Context, a *agentState, end ending) bool
 	return true
 }
 
-// door is where visitors are let in to what is about to run in the attempt. One
-// that a dead owner's supervisor left would be in the way.
+// door is the socket for visitors of the attempt's sandbox. It first removes a
+// socket that a dead owner's supervisor left.
 func (t *attempt) door() string {
 	door := t.engine.deps.Run.Door(t.id, t.n)
-	_ = os.Remove(door) // if it cannot be, whoever makes it anew says why
+	_ = os.Remove(door) // if it cannot be removed, the next maker reports it
 	return door
 }
 
-// place is what the agent is told of where it is.
+// place describes the agent's surroundings for its environment.
 func (t *attempt) place(around Enclosure) agent.Place {
 	place := agent.Place{
 		Run: t.engine.deps.Run.ID, Agent: t.id, Attempt: t.n, Item: t.call.Item,

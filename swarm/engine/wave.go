@@ -11,20 +11,20 @@ import (
 	"agentswarm/swarm/agent"
 )
 
-// maxAhead is how long the first of a wave is waited for. A provider that takes
-// longer costs more in time than what it would have cached.
+// maxAhead bounds the wait for the first agent of a wave. A slower provider
+// costs more in time than its cache would save.
 const maxAhead = 30 * time.Second
 
-// waves are agents that begin with the same words, of which a provider keeps
-// what it has read. The first goes ahead; once it has been answered the others
-// find its words read.
+// waves are groups of agents whose prompts begin with the same words, which a
+// provider caches. The first agent goes ahead. Once it is answered, the others
+// find the words in the cache.
 type waves struct {
 	mu   sync.Mutex
-	open map[string]chan struct{} // by what they have in common; closed once it is read
+	open map[string]chan struct{} // by their common part; closed once the provider has read it
 }
 
-// waveOf is what agents that begin with the same words have in common; empty
-// for those whose kind promises nothing of it.
+// waveOf is the key of the common part of agents whose prompts begin with the
+// same words; empty for kinds that do not promise such prompts.
 func waveOf(kind agent.Kind, spec *agent.Spec) string {
 	if !kind.Alike {
 		return ""
@@ -37,8 +37,8 @@ func waveOf(kind agent.Kind, spec *agent.Spec) string {
 	return strings.Join([]string{spec.Kind, spec.Model, spec.Effort, strings.Join(tools, ","), strings.Join(spec.Without, ","), mode, strconv.FormatInt(spec.MaxThinking, 10)}, "\x00")
 }
 
-// join enters a wave. The first gets what lets the others go, which may be called
-// more than once; the others wait for that, and get nil.
+// join enters a wave. The first agent gets lead, which lets the others go and
+// may be called more than once; the others wait for that, and get nil.
 func (w *waves) join(ctx context.Context, name string, waits func()) (lead func(), err error) {
 	w.mu.Lock()
 	ahead, found := w.open[name]

@@ -10,8 +10,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestWave holds that of agents which begin with the same words one goes ahead,
-// and the others follow once it has been answered, or has ended.
+// TestWave checks that a single agent of those with the same first words goes
+// ahead. The others follow once it is answered or has ended.
 func TestWave(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, first string }{
@@ -51,8 +51,8 @@ func TestWave(t *testing.T) {
 	}
 }
 
-// TestWaveRefused holds that those who wait for the first of their kind do not
-// start once that was refused in a way that would be the same for them.
+// TestWaveRefused checks that the agents that wait for the first of their kind
+// do not start if that was refused in a way that would be the same for them.
 func TestWaveRefused(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"quota", "auth"} {
@@ -107,7 +107,7 @@ func TestWaveOf(t *testing.T) {
 	}
 }
 
-// made is how many files of the rig's folder a pattern names.
+// made counts the files of the rig's folder that a pattern names.
 func (r *rig) made(pattern string) int {
 	r.t.Helper()
 	names, err := filepath.Glob(filepath.Join(r.dir, pattern))

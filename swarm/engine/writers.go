@@ -14,7 +14,7 @@ import (
 
 // writers are the attempts whose setup or agent has begun.
 type writers struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	began map[attemptKey]diskwatch.Writer
 }
 
@@ -100,8 +100,8 @@ func (e *Engine) starve() {
 	}
 }
 
-// withReserve does what needs the disk, and once more with the reserve of the
-// run released if the disk is full.
+// withReserve runs do. If the disk is full, it releases the reserve of the run
+// and runs do once more.
 func (e *Engine) withReserve(do func() error) error {
 	err := do()
 	if !limit.IsSpace(err) {

@@ -6,8 +6,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Session is what an agent says of itself at its start, and again where it
-// has learned more: the model that really answers.
+// Session is an agent's report about itself at its start, and again once it has
+// learned more: the model that really answers.
 type Session struct {
 	Protocol int      `json:"protocol,omitempty"`
 	ID       string   `json:"id,omitempty"`
@@ -15,7 +15,7 @@ type Session struct {
 	Can      []string `json:"can,omitempty"`
 }
 
-// Text is a part of what an agent says.
+// Text is a part of an agent's messages.
 type Text struct {
 	Text string `json:"text"`
 }
@@ -27,7 +27,7 @@ type ToolStart struct {
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-// ToolEnd is how it went.
+// ToolEnd is the result of a tool call.
 type ToolEnd struct {
 	ID     string          `json:"id,omitempty"`
 	OK     bool            `json:"ok"`
@@ -39,14 +39,14 @@ type Turn struct {
 	N int `json:"n,omitempty"`
 }
 
-// Spent is usage to be added to what was reported before.
+// Spent is usage that is added to the earlier reports.
 type Spent struct {
 	task.Usage
-	// Sum is set where the cost, if there is one, is that of all that was told of
+	// Sum is set if the cost, if there is any, covers all usage reported
 	// without a cost since the last sum.
 	Sum bool `json:"-"`
-	// Left is how many more requests the provider allows within about a minute, as
-	// it said with its answer; 0 where it did not.
+	// Left is the number of further requests that the provider allows within
+	// about a minute, by its answer; 0: it did not report it.
 	Left int `json:"-"`
 }
 
@@ -60,8 +60,8 @@ type Asked struct {
 type Answered struct {
 	Text       string          `json:"text,omitempty"`
 	Structured json.RawMessage `json:"structured,omitempty"`
-	// Joined is set where a part of the text may be there twice: its stream broke
-	// and was joined with the one that was asked for again.
+	// Joined is set if a part of the text may be there twice: its stream broke
+	// and was joined with the repeated stream.
 	Joined bool `json:"joined,omitempty"`
 }
 
@@ -74,7 +74,7 @@ type Erred struct {
 	Quota *Quota `json:"quota,omitempty"`
 }
 
-// Retry is a request that was refused or lost while the agent goes on: it
+// Retry is a request that was refused or lost while the agent continues: it
 // tries again by itself.
 type Retry struct {
 	Kind         task.ErrorKind `json:"kind"`

@@ -25,7 +25,8 @@ type settledJSON struct {
 	Result  json.RawMessage `json:"result"`
 }
 
-// Marshal writes a record as one line of JSON without its end.
+// Marshal writes a record as a line of JSON without its end. It returns an
+// error if the event cannot be encoded.
 func Marshal(r Record) ([]byte, error) {
 	body, err := marshalBody(r.Event)
 	if err != nil {
@@ -46,8 +47,8 @@ func marshalBody(e Event) ([]byte, error) {
 	return json.Marshal(settledJSON{s.Agent, s.Attempt, result})
 }
 
-// Unmarshal reads what [Marshal] wrote. An unknown type is an error that
-// names it: a journal of a newer swarm is not guessed at.
+// Unmarshal reads a line of [Marshal]. An unknown type is an error that names
+// it: a journal of a newer swarm is not guessed at.
 func Unmarshal(line []byte) (Record, error) {
 	var f recordJSON
 	if err := json.Unmarshal(line, &f); err != nil {
@@ -78,7 +79,7 @@ func unmarshalBody(kind string, body json.RawMessage) (Event, error) {
 
 // blank is a new event of a kind; nil where the kind is unknown.
 func blank(kind string) Event {
-	// These are no events yet, and cost nothing: one in forty is made.
+	// Nil pointers cost nothing: only the matching event of forty is made.
 	for _, e := range [...]Event{
 		(*Opened)(nil), (*Called)(nil), (*Leased)(nil), (*Started)(nil), (*Ended)(nil),
 		(*Captured)(nil), (*Checked)(nil), (*Settled)(nil), (*Released)(nil), (*Retried)(nil),
@@ -91,7 +92,7 @@ func blank(kind string) Event {
 		(*Spent)(nil), (*Asked)(nil), (*Answered)(nil), (*Erred)(nil), (*Retry)(nil), (*Raw)(nil),
 	} {
 		if e.kind() == kind {
-			made, _ := reflect.New(reflect.TypeOf(e).Elem()).Interface().(Event) // it is one
+			made, _ := reflect.New(reflect.TypeOf(e).Elem()).Interface().(Event) // its type is an event
 			return made
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// samples holds one of every variant; TestSamplesAreComplete keeps it so.
+// samples holds an event of every variant; TestSamplesAreComplete keeps it so.
 func samples() []Event {
 	ok := true
 	raw := json.RawMessage(`{"a":1}`)
@@ -151,8 +151,8 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// TestUnmarshalAllocates bounds what it takes to tell which event a record
-// holds: a journal of a thousand agents has ten thousand of them.
+// TestUnmarshalAllocates bounds the memory for finding the event of a record: a
+// journal of a thousand agents has ten thousand records.
 func TestUnmarshalAllocates(t *testing.T) {
 	line, err := Marshal(Record{N: 1, Event: &Turn{N: 2}})
 	if err != nil {

@@ -11,7 +11,8 @@ type Conflict struct {
 	Text  string    `json:"text,omitempty"`
 }
 
-// Hunk is where two changes meet, in lines of the file with its markers.
+// Hunk is the place at which two changes meet, in lines of the file with its
+// markers.
 type Hunk struct {
 	Path        string `json:"path"`
 	OursStart   int    `json:"ours_start"`
@@ -20,8 +21,8 @@ type Hunk struct {
 	TheirsLines int    `json:"theirs_lines"`
 }
 
-// Conflicted records what a merge met that landed no patch. A merge that landed
-// patches records it with its intention.
+// Conflicted records the conflicts of a merge that landed no patch. A merge
+// that landed patches records them with its intention.
 type Conflicted struct {
 	Ref       string     `json:"ref"`
 	Tip       string     `json:"tip"` // where the branch was

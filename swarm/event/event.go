@@ -1,5 +1,5 @@
 // Package event owns the union of everything that happens in a run: journal
-// records, which are a run's own facts, and what was parsed from an agent's
+// records, which are a run's own facts, and events parsed from an agent's
 // output. It owns their JSON too.
 //
 // It does not decide, keep or show anything: the engine makes records, store
@@ -13,16 +13,18 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Event is one thing that happened.
+// Event is a single thing that happened.
 //
 // Journal records: [*Opened], [*Called], [*Leased], [*Started], [*Ended],
-// [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
-// [*CancelAsked], [*RetryAsked], [*Reviewed], [*EditsReviewed], [*Remarked], [*Appraised], [*Titled], [*Questioned], [*Replied],
-// [*Sent], [*Verified], [*Refused], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
-// [*Logged], [*Phased], [*Returned], [*Chosen], [*Paused], [*Held], [*Switched],
-// [*QuotaClosed], [*QuotaOpened], [*Parked], [*Closed].
-// From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
-// [*Turn], [*Spent], [*QuotaUsed] (a record, too), [*Asked], [*Answered], [*Erred], [*Retry], [*Raw].
+// [*Captured], [*Checked], [*Settled], [*Released], [*Retried], [*CancelAsked],
+// [*RetryAsked], [*Reviewed], [*EditsReviewed], [*Remarked], [*Appraised],
+// [*Titled], [*Questioned], [*Replied], [*Sent], [*Verified], [*Refused],
+// [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered], [*Logged],
+// [*Phased], [*Returned], [*Chosen], [*Paused], [*Held], [*Switched],
+// [*QuotaClosed], [*QuotaOpened], [*Parked], [*Closed]. From an agent's output:
+// [*Session], [*Text], [*ToolStart], [*ToolEnd], [*Turn], [*Spent],
+// [*QuotaUsed] (a record, too), [*Asked], [*Answered], [*Erred], [*Retry],
+// [*Raw].
 //
 //sumtype:decl
 type Event interface{ kind() string }
@@ -40,9 +42,9 @@ type Opened struct {
 	// Keeper is the process that ends its gits, should it be killed.
 	Keeper      int    `json:"keeper,omitempty"`
 	KeeperStart uint64 `json:"keeper_start,omitempty"`
-	// Budget is what the run may spend in its life, from here on.
+	// Budget limits the spending of the run in its life, from here on.
 	Budget *task.Amount `json:"budget,omitempty"`
-	// MaxTurns is how many turns an attempt may take, from here on; 0 is any
+	// MaxTurns is the number of turns of an attempt, from here on; 0 is any
 	// number.
 	MaxTurns *int `json:"max_turns,omitempty"`
 }
@@ -82,17 +84,16 @@ type Started struct {
 	Step    string  `json:"step"` // setup, agent or verify
 	Pid     int     `json:"pid"`
 	Start   uint64  `json:"start"`
-	// Round counts the processes of the agent in this attempt, from 2: one
-	// whose answer did not match its schema is asked again by another. The
+	// Round counts the processes of the agent in this attempt, from 2: after an
+	// answer that does not match the schema another process asks again. The
 	// first has none.
 	Round int `json:"round,omitempty"`
-	// Answers is how many answers earlier rounds gave, Earlier what they were
-	// paid.
+	// Answers is the number of answers of earlier rounds, Earlier their usage.
 	Answers int         `json:"answers,omitempty"`
 	Earlier *task.Usage `json:"earlier,omitempty"`
 }
 
-// Ended is how the process of an attempt ended.
+// Ended is the end of an attempt's process.
 type Ended struct {
 	Agent   task.ID        `json:"agent"`
 	Attempt int            `json:"attempt"`
@@ -165,12 +166,12 @@ type Released struct {
 // Retried is an attempt that failed in a way that may pass; another follows.
 type Retried struct {
 	Agent   task.ID        `json:"agent"`
-	Attempt int            `json:"attempt"` // the one that failed; 0 where none began
+	Attempt int            `json:"attempt"` // the failed attempt; 0: none began
 	Error   task.ErrorKind `json:"error"`
 	Reason  string         `json:"reason"`
-	// Usage is what all attempts so far were paid.
+	// Usage is the usage of all attempts so far.
 	Usage *task.Usage `json:"usage,omitempty"`
-	// Model is the one that answered in it, as far as it said.
+	// Model is the model that answered in it, as far as it was reported.
 	Model string `json:"model,omitempty"`
 	Wait  int64  `json:"wait_ms,omitempty"` // until the next attempt
 	// Waited is set where it was no more than a wait, for a provider that refused
@@ -196,11 +197,11 @@ type CancelAsked struct {
 // RetryAsked is somebody's wish for another attempt of an agent that ended.
 type RetryAsked struct {
 	Agent task.ID `json:"agent"`
-	// After is the latest attempt at that time; what follows is the wish's.
+	// After is the latest attempt at that time; later attempts belong to the
+	// wish.
 	After    int    `json:"after"`
 	Feedback string `json:"feedback,omitempty"`
-	// From is the work the new attempt goes on with; nil: it starts from
-	// the base.
+	// From is the work that the new attempt starts from; nil: the base.
 	From *task.Patch `json:"from,omitempty"`
 	// Fresh is set where it begins a new conversation.
 	Fresh bool `json:"fresh,omitempty"`
@@ -216,8 +217,8 @@ type RetryAsked struct {
 	HandedBack *HandedBack `json:"handed_back,omitempty"`
 }
 
-// Reviewed is somebody's opinion of what an attempt of an agent left. It
-// says nothing of other attempts.
+// Reviewed is a person's opinion of the work of an agent's attempt. It does not
+// concern other attempts.
 type Reviewed struct {
 	Agent   task.ID      `json:"agent"`
 	Attempt int          `json:"attempt"`
@@ -235,8 +236,8 @@ type EditsReviewed struct {
 	Edits   []task.EditKey `json:"edits"`
 }
 
-// Appraised is what a reviewer that is an agent found of an attempt of another
-// one. It accepts and rejects nothing.
+// Appraised is the opinion of a reviewing agent about another agent's attempt.
+// It accepts and rejects nothing.
 type Appraised struct {
 	Agent   task.ID `json:"agent"`
 	Attempt int     `json:"attempt"`
@@ -246,8 +247,8 @@ type Appraised struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-// Titled is what a model says that the commit of a patch is to be called, or
-// why that is called as it would be without one.
+// Titled is the subject of a patch's commit as written by a model, or the
+// reason why it has the default subject.
 type Titled struct {
 	Agent   task.ID `json:"agent"`
 	Attempt int     `json:"attempt"`
@@ -257,29 +258,28 @@ type Titled struct {
 	Reason  string  `json:"reason,omitempty"`
 }
 
-// Questioned is an action that an agent wants to be allowed, or what a script
-// asks a person.
+// Questioned is an action that an agent wants to be allowed, or a script's
+// question to a person.
 type Questioned struct {
 	ID      string          `json:"id"`              // unique in the repository
 	Agent   task.ID         `json:"agent,omitempty"` // empty: the script
 	Attempt int             `json:"attempt,omitempty"`
-	Ask     string          `json:"ask"` // what the agent calls it
+	Ask     string          `json:"ask"` // the agent's id of the question
 	Action  json.RawMessage `json:"action,omitempty"`
 	// Key is that of the script's request.
 	Key string `json:"key,omitempty"`
-	// Risk is what the action was found to be; nil where it was not looked
-	// at.
+	// Risk is the risk of the action; nil: it was not examined.
 	Risk *Risk `json:"risk,omitempty"`
 	// Redacted says that secrets were taken out of the action.
 	Redacted bool `json:"redacted,omitempty"`
 }
 
-// Risk is what an action was found to be, and why somebody is asked.
+// Risk is the risk of an action, with the reason for the question.
 type Risk struct {
 	Tier   string   `json:"tier"`
 	Rules  []string `json:"rules,omitempty"`
 	Reason string   `json:"reason,omitempty"`
-	// Hint is what a person may want to know beside it.
+	// Hint is further help for the person who decides.
 	Hint string `json:"hint,omitempty"`
 	// Own is set where all that the action destroys is the agent's own, and walls
 	// keep it from anything else.
@@ -317,8 +317,8 @@ type Sent struct {
 	Agent   task.ID `json:"agent"`
 	Attempt int     `json:"attempt"`
 	Text    string  `json:"text"`
-	// Auto is set where swarm said it by itself: near a limit, or once more, to
-	// an attempt that follows on one which was told it.
+	// Auto is set on a message of swarm itself: near a limit, or as a
+	// repetition to the next attempt.
 	Auto bool `json:"auto,omitempty"`
 	// Round is the process of the attempt that it was sent to, from 1, and Output
 	// how many bytes that had written to its stdout by then. 0 is not known.
@@ -326,11 +326,12 @@ type Sent struct {
 	Output int64 `json:"output,omitempty"`
 }
 
-// Paused says that nothing new starts, and why; what runs goes on to its end.
+// Paused says that nothing new starts, and why; running agents work to their
+// end.
 type Paused struct {
 	Cause  task.ErrorKind `json:"cause"` // CauseBudget, or how agents failed
 	Reason string         `json:"reason"`
-	// Until is when it is worth resuming; nil where nobody knows.
+	// Until is when it is worth resuming; nil: unknown.
 	Until *time.Time `json:"until,omitempty"`
 }
 

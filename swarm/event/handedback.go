@@ -27,8 +27,8 @@ type MarkedFile struct {
 	Separators int `json:"separators,omitempty"`
 }
 
-// HandedBack is why a merge handed a patch back. The new attempt has the patch on the tip of
-// the branch, and is to make it fit there.
+// HandedBack is the reason why a merge handed a patch back. The new attempt has
+// the patch on the tip of the branch, and is to make it fit there.
 type HandedBack struct {
 	To   string    `json:"to"`   // author or neutral
 	Kind string    `json:"kind"` // of the refusal; text for a conflict

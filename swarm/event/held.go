@@ -2,8 +2,8 @@ package event
 
 import "agentswarm/swarm/task"
 
-// Held says what an attempt waits for before it goes on, such as a slot of its
-// provider. It ends with whatever the attempt does next.
+// Held says why an attempt waits, such as for a slot of its provider. The next
+// event of the attempt ends it.
 type Held struct {
 	Agent   task.ID `json:"agent"`
 	Attempt int     `json:"attempt"`

@@ -7,25 +7,26 @@ import "agentswarm/swarm/task"
 type Intended struct {
 	ID     int       `json:"id"`           // from 1 within the run
 	Verb   string    `json:"verb"`         // merge, apply or undo
-	Of     int       `json:"of,omitempty"` // what an undo takes back
+	Of     int       `json:"of,omitempty"` // the landing that an undo takes back
 	Ref    string    `json:"ref,omitempty"`
 	Old    string    `json:"old,omitempty"` // empty: the ref was made by it
 	New    string    `json:"new,omitempty"`
 	Hold   string    `json:"hold,omitempty"` // our own ref on New
 	Dirs   []string  `json:"dirs,omitempty"` // the checkouts that follow
 	Agents []task.ID `json:"agents,omitempty"`
-	// Attempt is the attempt of the one agent whose patch an apply took; 0: older
-	// versions did not say.
+	// Attempt is the attempt whose patch an apply took from its single agent;
+	// 0: older versions did not record it.
 	Attempt int    `json:"attempt,omitempty"`
 	Key     string `json:"key,omitempty"` // of the script's request
 	// Continues is the id of the landing before it in the same merge, if that moves
 	// the branch several times; 0: this is the first.
 	Continues int `json:"continues,omitempty"`
-	// More is set if the merge goes on after it. Its verdicts still count then.
+	// More is set if the merge continues after it. Its verdicts still count
+	// then.
 	More bool `json:"more,omitempty"`
 	// Command is the text of the check that the merged tree passed.
 	Command string `json:"command,omitempty"`
-	// Style holds what the command line said about the commits of a merge.
+	// Style holds the options of the command line for the commits of a merge.
 	Style *CommitStyle `json:"style,omitempty"`
 	// Earlier names the earlier attempts, such as a3.1, whose patches were taken. Their
 	// agents have not landed by it.
@@ -44,7 +45,7 @@ type Intended struct {
 	Verified *bool     `json:"verified,omitempty"`
 }
 
-// CommitStyle is what a command line says about the commits of a merge.
+// CommitStyle holds the options of a command line for the commits of a merge.
 type CommitStyle struct {
 	Message  string   `json:"message,omitempty"`
 	Trailers []string `json:"trailers,omitempty"`
@@ -58,7 +59,7 @@ type Landed struct {
 	ID     int    `json:"id"`
 	OK     bool   `json:"ok"`
 	Reason string `json:"reason,omitempty"`
-	// Files are what an apply left: path to a sum of kind and content.
+	// Files is the result of an apply: path to a digest of kind and content.
 	Files map[string]string `json:"files,omitempty"`
 }
 

@@ -17,7 +17,8 @@ type Quota struct {
 	// Midnight is the time zone whose next midnight ends the window; empty: none.
 	Midnight string `json:"midnight,omitempty"`
 	// Account is set if all models of the account share the window, and Family
-	// names the family of models that does. Without both it is that of one model.
+	// names the family of models that does. Without both it belongs to a single
+	// model.
 	Account bool   `json:"account,omitempty"`
 	Family  string `json:"family,omitempty"`
 	// Title names the window for people, such as "Claude session limit".
@@ -25,8 +26,8 @@ type Quota struct {
 }
 
 // QuotaUsed tells how much of a quota window is used while it is still open. An
-// agent reports it without a lane. The journal has it with one, once for each
-// tenth.
+// agent reports it without a lane. The journal has it with a lane, once for
+// each tenth.
 type QuotaUsed struct {
 	Lane     string `json:"lane,omitempty"`
 	Window   string `json:"window"`
@@ -36,9 +37,9 @@ type QuotaUsed struct {
 }
 
 // QuotaClosed says that a quota window is used up: no agent starts in the lane
-// until it opens, but one that probes it.
+// until it opens, except for a probe.
 type QuotaClosed struct {
-	Lane   string     `json:"lane"` // kind and provider, and the model if it is of one
+	Lane   string     `json:"lane"` // kind and provider, and the model if the window belongs to it
 	Window string     `json:"window,omitempty"`
 	Title  string     `json:"title"`
 	Reason string     `json:"reason"`          // the provider's words

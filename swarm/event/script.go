@@ -6,20 +6,19 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Scripted is the script that this owner of the run goes by, and what was told
-// to it.
+// Scripted is the script of this owner of the run, with its args.
 type Scripted struct {
 	Name string          `json:"name"` // how messages call it
 	Text string          `json:"text"`
 	Args json.RawMessage `json:"args,omitempty"` // absent: none were given
 	// Lib are the project's own functions.
 	Lib []ScriptFile `json:"lib,omitempty"`
-	// Config is the configuration that this owner goes by, and later ones do;
-	// absent while it is the one that the run was started with.
+	// Config is the configuration of this owner and later owners; absent while
+	// it is the configuration of the run's start.
 	Config json.RawMessage `json:"config,omitempty"`
 }
 
-// ScriptFile is one file of a script.
+// ScriptFile is a file of a script.
 type ScriptFile struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
@@ -29,8 +28,8 @@ type ScriptFile struct {
 // script: a timer that fired, the outcome of a check, a merge, a landing, an
 // answer, a word that was sent, or the text of a nested workflow.
 type Entered struct {
-	// Verb is the word for the script's request, Key tells requests apart by
-	// what they ask for.
+	// Verb is the word for the script's request; Key tells requests apart by
+	// their content.
 	Verb  string          `json:"verb"`
 	Key   string          `json:"key"`
 	Value json.RawMessage `json:"value,omitempty"`
@@ -57,8 +56,8 @@ type Phased struct {
 	Title string `json:"title"`
 }
 
-// Returned is the end of a script: its value, which is absent where it
-// returned nothing, or what it threw.
+// Returned is the end of a script: its value, which is absent if it returned
+// nothing, or the error that it threw.
 type Returned struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	Error *ScriptError    `json:"error,omitempty"`

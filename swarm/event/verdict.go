@@ -69,8 +69,9 @@ type TakenBack struct {
 	Back bool `json:"back,omitempty"`
 }
 
-// Refused ends a landing: it records what the check refused. A landing that moves the
-// branch once records it with its intention, and has no such record.
+// Refused ends a landing: it records the patches that the check refused. A
+// landing that moves the branch once records them with its intention, and has
+// no such record.
 type Refused struct {
 	Ref     string    `json:"ref"`
 	Tip     string    `json:"tip"` // where the branch was

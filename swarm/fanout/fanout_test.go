@@ -137,8 +137,8 @@ func TestCallsCount(t *testing.T) {
 	}
 }
 
-// TestWorkflowIsRecordedWhole: a resume makes its calls from what was
-// recorded, so every byte has to come back.
+// TestWorkflowIsRecordedWhole: a resume makes its calls from the record, so
+// every byte has to come back.
 func TestWorkflowIsRecordedWhole(t *testing.T) {
 	t.Parallel()
 	for _, give := range []Workflow{
@@ -211,9 +211,9 @@ func FuzzCalls(f *testing.F) {
 	})
 }
 
-// TestPlaceholdersOfCommands holds that a typing error of a placeholder is
-// refused before it goes to every agent, and that other braces are passed on and
-// named.
+// TestPlaceholdersOfCommands checks that a typing error of a placeholder is
+// refused before it goes to every agent, and that other braces are passed on
+// and named.
 func TestPlaceholdersOfCommands(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -12,7 +12,7 @@ import (
 	"agentswarm/swarm/nearest"
 )
 
-// place is what the placeholders of one call stand for.
+// place holds the values of the placeholders of a call.
 type place struct {
 	item         string
 	index, count int
@@ -21,8 +21,8 @@ type place struct {
 // names are the placeholders, in the order they are told.
 func names() []string { return []string{"item", "name", "index", "count"} }
 
-// value is what a placeholder stands for; ok is false for a word that is
-// none.
+// value returns the value of a placeholder; ok is false for a word that is no
+// placeholder.
 func (p place) value(word string) (string, bool) {
 	switch word {
 	case "item":
@@ -40,8 +40,8 @@ func (p place) value(word string) (string, bool) {
 
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-zA-Z_]+\}`) })
 
-// fill replaces the known placeholders and passes every other byte. It is
-// one pass: what an item holds is never read as a placeholder.
+// fill replaces the known placeholders and passes every other byte, in a single
+// pass: the text of an item is never read as a placeholder.
 func (p place) fill(text string) string {
 	return placeholder().ReplaceAllStringFunc(text, func(m string) string {
 		if v, ok := p.value(m[1 : len(m)-1]); ok {
@@ -177,7 +177,7 @@ func checkCommand(argv []string) error {
 	return nil
 }
 
-// scriptOf finds the argument of -c among what follows a shell's name. Short
+// scriptOf finds the argument of -c among the arguments of a shell. Short
 // options may stand together, as in -euc.
 func scriptOf(args []string) (string, bool) {
 	script := false

@@ -20,17 +20,18 @@ func (e *PatternError) Error() string {
 	return fmt.Sprintf("--each %q %s", e.Pattern, e.Reason)
 }
 
-// Hint says what would be right; it may be empty.
+// Hint returns the way out; it may be empty.
 func (e *PatternError) Hint() string { return e.Tip }
 
-// Items lists what the patterns match among the files of a base and the
-// folders they are in: each once, by pattern, then by path. prefix is the
-// folder the user is in, from the top of the repository; patterns are read
-// from there, and items are paths from the top.
+// Items lists the matches of the patterns among the files of a base and their
+// folders: each once, by pattern, then by path. prefix is the user's folder,
+// from the top of the repository; patterns are read from there, and items are
+// paths from the top.
 //
-// A pattern that matches nothing is an error: a hundred agents less one is
-// not what was asked for. Names that begin with a dot are matched only by a
-// pattern that has such a name in it, as in a shell.
+// A pattern that matches nothing is an error: the user asked for all hundred
+// agents, not for a hundred less the missing. A pattern matches names that
+// begin with a dot only if it has such a name in it, as in a shell. Invalid
+// patterns are a [*PatternError], too.
 func Items(files []string, prefix string, patterns []string) ([]string, error) {
 	folders := foldersOf(files)
 	var items []string
@@ -123,7 +124,7 @@ func hidden(p string) bool {
 	return strings.HasPrefix(p, ".") || strings.Contains(p, "/.")
 }
 
-// foldersOf lists every folder that holds one of the files, at any depth.
+// foldersOf lists every folder that holds any of the files, at any depth.
 func foldersOf(files []string) []string {
 	seen := map[string]bool{}
 	var folders []string

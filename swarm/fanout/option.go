@@ -8,13 +8,12 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// optionFields are the fields of what the agent of a task is to use.
+// optionFields are the fields for the options of a task's agent.
 func optionFields() []string {
 	return []string{"role", "model", "effort", "max_thinking_tokens", "tools", "read_only", "variant"}
 }
 
-// option reads a field of what the agent is to use, or says what is wrong with
-// it.
+// option reads a field of the agent's options, or returns its fault.
 func (n *narrowing) option(f recordField) (reason string) {
 	t := &n.task
 	switch f.name {

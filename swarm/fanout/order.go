@@ -59,7 +59,7 @@ func ids(tasks []Task) []string {
 	return all
 }
 
-// shownCycle is a → b → a. Of a long one the middle is left out.
+// shownCycle is a → b → a. Of a long cycle the middle is left out.
 func shownCycle(tasks []Task, cycle []int) string {
 	var names []string
 	for _, i := range append(cycle[:len(cycle):len(cycle)], cycle[0]) {
@@ -75,10 +75,10 @@ func shownCycle(tasks []Task, cycle []int) string {
 	return strings.Join(names, " → ")
 }
 
-// ordered is the order in which tasks are called, by position: that of the
-// list, but that each comes after all it depends on. Where there is none, it
-// is the positions of a cycle, each before the one it depends on, the first in
-// the list first. Every dependency names a task, and no task names one twice.
+// ordered returns the order of the calls of tasks, by position: that of the
+// list, but each after its dependencies. If there is none, it returns the
+// positions of a cycle, each before its dependency, the first in the list
+// first. Every dependency names a task, and no task names the same task twice.
 func ordered(tasks []Task) (order, cycle []int) {
 	waits := make([]int, len(tasks))
 	next := make([][]int, len(tasks))
@@ -126,8 +126,8 @@ func dependencies(tasks []Task) [][]int {
 	return needs
 }
 
-// findCycle follows tasks that wait until it is where it was: each of those
-// waits for another one.
+// findCycle follows waiting tasks until it meets a task again: each of those
+// waits for another.
 func findCycle(needs [][]int, waits []int) []int {
 	waiting := func(i int) bool { return waits[i] > 0 }
 	step := make([]int, len(needs)) // from 1

@@ -6,7 +6,7 @@ import (
 	"agentswarm/swarm/scope"
 )
 
-// OverlapMode says what happens where two tasks may change the same file. The
+// OverlapMode is the treatment of two tasks that may change the same file. The
 // zero value refuses them, and is no word that can be given.
 type OverlapMode uint8
 
@@ -14,7 +14,7 @@ type OverlapMode uint8
 const (
 	OverlapUnset     OverlapMode = iota
 	OverlapWarn                  // it is said, and nothing else
-	OverlapSerialize             // the later task waits for the earlier one
+	OverlapSerialize             // the later task waits for the earlier
 	OverlapRefuse                // nothing starts
 )
 
@@ -56,7 +56,7 @@ type Overlap struct {
 	Example string
 }
 
-// MaxOverlaps is how many overlaps are looked for: so many say that the paths
+// MaxOverlaps bounds the overlaps that are looked for: with so many the paths
 // are of no use.
 const MaxOverlaps = 1_000_000
 
@@ -106,14 +106,14 @@ func (w Workflow) overlaps() (all []Overlap, whole bool) {
 	return all, len(found) < MaxOverlaps
 }
 
-// ancestors are the tasks that one depends on, also by others.
+// ancestors are the dependencies of a task, direct and indirect.
 type ancestors struct {
 	needs [][]int
 	seen  []int // the last round that marked a task, from 1
 	round int
 }
 
-// mark finds those of one task.
+// mark finds those of a task.
 func (s *ancestors) mark(of int) {
 	s.round++
 	open := []int{of}
@@ -131,7 +131,7 @@ func (s *ancestors) mark(of int) {
 
 func (s *ancestors) has(i int) bool { return s.seen[i] == s.round }
 
-// refusal is the error for overlaps that nobody allowed.
+// refusal is the error for overlaps that are not allowed.
 func (w Workflow) refusal(found []Overlap) error {
 	o := found[0]
 	what := "the same file"

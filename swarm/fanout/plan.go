@@ -9,28 +9,28 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Workflow is one instruction as it was given. It is recorded with the run,
-// so that a resume makes the same calls from it.
+// Workflow is an instruction as it was given. It is recorded with the run, so
+// that a resume makes the same calls from it.
 type Workflow struct {
 	Prompt  string
-	Command []string // what followed --
+	Command []string // the words after --
 	Agent   string   // a configured agent
 	Each    []string // patterns
 	Prefix  string   // where Each is read from
-	Count   int      // alternatives; 0 is one that nobody asked for
-	// Options are what agents are to use whose task says nothing of it. They
-	// are not for commands.
+	Count   int      // alternatives; 0: --count was not given
+	// Options are the defaults for the options of agents. They are not for
+	// commands.
 	task.Options
 
-	// Tasks are a list of what is to be done, or of items for Command. They
-	// do not go with Prompt, Each and Count.
+	// Tasks is a list of tasks, or of items for Command. It does not go with
+	// Prompt, Each and Count.
 	Tasks  []Task
 	Source string // how messages call the list
-	// Overlap says what happens where the paths of two tasks overlap.
+	// Overlap is the treatment of tasks with overlapping paths.
 	Overlap OverlapMode
 }
 
-// Base is what the calls start from.
+// Base is the start of the calls.
 type Base struct {
 	Commit, Tree string
 	Files        []string // all paths of the tree
@@ -39,9 +39,10 @@ type Base struct {
 // ErrEmpty says that there is nothing for an agent to do.
 var ErrEmpty = errors.New("the prompt is empty")
 
-// Calls turns the workflow into calls, in the order of items, or of tasks so
-// that each comes after what it depends on. The same workflow on the same base
-// gives the same calls.
+// Calls turns the workflow into calls, in the order of items, or of tasks with
+// each after its dependencies. The same workflow on the same base gives the
+// same calls. It returns [ErrEmpty] without a prompt and a command, and other
+// errors for settings that do not go together.
 func (w Workflow) Calls(base Base) ([]*task.Call, error) {
 	if len(w.Tasks) > 0 {
 		return w.taskCalls(base)
@@ -80,8 +81,8 @@ func (w Workflow) Calls(base Base) ([]*task.Call, error) {
 	return calls, nil
 }
 
-// alternatives are Count calls for the same thing, of which one can land. A
-// single one has nothing it is an alternative to.
+// alternatives are Count calls for the same thing, of which a single patch can
+// land. A single call has no group.
 func (w Workflow) alternatives(base Base, p place) []*task.Call {
 	calls := make([]*task.Call, 0, w.Count)
 	for i := range w.Count {

@@ -48,7 +48,7 @@ func (r *TasksRequest) narrow(records func(func(record) *TaskError) *TaskError) 
 	return tasks, all, err
 }
 
-// narrowing is one record on its way to a task.
+// narrowing is a record on its way to a task.
 type narrowing struct {
 	*TasksRequest
 	task   Task
@@ -77,7 +77,7 @@ func (n *narrowing) record(rec record) *TaskError {
 	return n.whole()
 }
 
-// field reads one value, or says what is wrong with it.
+// field reads a value, or returns its fault.
 func (n *narrowing) field(f recordField) (reason, tip string) {
 	t := &n.task
 	switch f.name {
@@ -125,11 +125,11 @@ func (n *narrowing) field(f recordField) (reason, tip string) {
 	return reason, ""
 }
 
-// grantExample is what an allow may look like.
+// grantExample is an example of an allow.
 const grantExample = `["push to feature/* branches"]`
 
-// checkAllow refuses items that grant nothing: an agent would be stopped at
-// what somebody meant to allow it.
+// checkAllow refuses items that grant nothing: an agent would be stopped at an
+// action that the author meant to allow.
 func checkAllow(items []string) (reason, tip string) {
 	for _, item := range items {
 		if _, err := risk.ParseGrant(item); err != nil {
@@ -154,7 +154,7 @@ func (n *narrowing) besideCommand() *TaskError {
 	return nil
 }
 
-// whole checks a record that says itself what is to be done.
+// whole checks a record with a prompt or command of its own.
 func (n *narrowing) whole() *TaskError {
 	t := &n.task
 	command, isCommand := n.places["command"]
@@ -175,7 +175,8 @@ func (n *narrowing) whole() *TaskError {
 	}
 }
 
-// placeholders refuses what a check found, and an item where there is none.
+// placeholders refuses the error of a check, and an item in a task without an
+// id.
 func (n *narrowing) placeholders(line int, field string, found error, texts []string) *TaskError {
 	if found != nil {
 		return n.wrong(line, field, found.Error())
@@ -206,7 +207,8 @@ func text(v any) (string, string) {
 	return s, ""
 }
 
-// words reads a list of strings that is not empty. what says what they are.
+// words reads a list of strings that is not empty. what names the list in
+// messages.
 func words(v any, what string) ([]string, string) {
 	list, ok := v.([]any)
 	if !ok {
@@ -241,7 +243,7 @@ func duration(v any) (time.Duration, string) {
 	return d, ""
 }
 
-// describe says what a person would call a value.
+// describe names a value in words of people.
 func describe(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -263,7 +265,7 @@ func describe(v any) string {
 	}
 }
 
-// checkID says what keeps an id from being a label that can be typed as an
+// checkID returns the reason why an id cannot be a label that is typed as an
 // address.
 func checkID(id string) string {
 	for _, r := range id {

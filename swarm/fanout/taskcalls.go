@@ -10,7 +10,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// taskCalls makes one call of each task.
+// taskCalls makes a call of each task.
 func (w Workflow) taskCalls(base Base) ([]*task.Call, error) {
 	switch {
 	case w.Prompt != "":
@@ -44,8 +44,8 @@ func (w Workflow) taskCalls(base Base) ([]*task.Call, error) {
 	return calls, nil
 }
 
-// taskCall is the call of the task at a position, but for what other tasks
-// have to do with it.
+// taskCall is the call of the task at a position, without the effects of other
+// tasks.
 func (w Workflow) taskCall(base Base, i int) *task.Call {
 	t := w.Tasks[i]
 	one := Workflow{Command: w.Command, Agent: w.Agent, Options: agent.Lay(t.Options, w.Options)}
@@ -81,7 +81,7 @@ func Asked(c *task.Call) string {
 	return strings.TrimSuffix(prompt, limits(c.Paths))
 }
 
-// limits is what a prompt says of the paths that its patch may touch.
+// limits is the sentence of a prompt about the paths that its patch may touch.
 func limits(paths []string) string {
 	shown := make([]string, len(paths))
 	for i, p := range paths {
@@ -95,8 +95,8 @@ func limits(paths []string) string {
 		"a folder stands for everything below it); a change to any other file will be held back from merging.", list)
 }
 
-// labels are those of the tasks, by position. Where tasks wait for each other
-// because of their paths, all have one.
+// labels are those of the tasks, by position. If tasks wait for each other
+// because of their paths, all have a label.
 func (w Workflow) labels() []string {
 	labels := make([]string, len(w.Tasks))
 	taken := make(map[string]bool, len(w.Tasks))

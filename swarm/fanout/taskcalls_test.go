@@ -283,7 +283,7 @@ func TestOverlapSerialize(t *testing.T) {
 	for _, c := range calls {
 		got += fmt.Sprintf("%s after %q on %q\n", c.Label, c.After, c.DependsOn)
 	}
-	// The id of one task is the name that another would get from its line.
+	// The id of a task equals the name that another would get from its line.
 	want := `line-3 after [] on []
 line-3_ after ["line-3"] on []
 a after ["line-3_"] on []
@@ -329,7 +329,7 @@ func TestOverlapModeIsAWord(t *testing.T) {
 	}
 }
 
-// checkTasks holds what every list that is accepted promises: it is recorded
+// checkTasks checks the promises about every accepted list: it is recorded
 // whole, and gives a call for each task.
 func checkTasks(t *testing.T, w Workflow) {
 	t.Helper()

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// record is a task on its way from a text, flat: what fields there are, in
-// their order, with values of any type.
+// record is a task on its way from a text, flat: its fields, in their order,
+// with values of any type.
 type record struct {
 	line   int
 	fields []recordField
@@ -42,8 +42,8 @@ func (r *TasksRequest) jsonl(yield func(record) *TaskError) *TaskError {
 	return nil
 }
 
-// object reads the object of a line, or says what is wrong. It keeps a name
-// that stands there twice, which a map would not.
+// object reads the object of a line, or returns its fault. It keeps a name that
+// stands there twice, which a map would not.
 func object(text []byte, line int) ([]recordField, string) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -23,20 +23,20 @@ const (
 	MaxItem = 64 << 10
 )
 
-// Task is one record of a list of tasks.
+// Task is a record of a list of tasks.
 type Task struct {
 	Line int // where it stands, from 1
 	// ID is the label of its agent; empty for none. Beside a command for all
 	// tasks it is the item.
 	ID string
-	// Prompt or Command is what is to be done; neither beside a command for
-	// all tasks.
+	// Prompt or Command is the work; neither beside a command for all tasks.
 	Prompt  string
 	Command []string
 	// Plain is a prompt that is taken as it is, without placeholders.
 	Plain bool
-	// Title is what lists and commits call a task that was made of a ticket, and
-	// Ticket are the fields of that as a JSON object; empty for other tasks.
+	// Title is the name, in lists and commits, of a task that was made of a
+	// ticket, and Ticket are the ticket's fields as a JSON object; empty for
+	// other tasks.
 	Title     string
 	Ticket    json.RawMessage
 	Agent     string // a configured agent; empty for that of the workflow
@@ -44,14 +44,14 @@ type Task struct {
 	Paths     []string
 	DependsOn []string      // ids
 	Timeout   time.Duration // 0: none of its own
-	// Allow are items, by the grammar of AGENTS.md, of what its agent may do
-	// without asking.
+	// Allow are items, by the grammar of AGENTS.md, for actions that its agent
+	// may take without asking.
 	Allow []string
-	// Options are what its agent is to use; not beside a command.
+	// Options are the settings of its agent; not beside a command.
 	task.Options
 }
 
-// TaskFormat is how a list of tasks is written. The zero value is refused.
+// TaskFormat is the syntax of a list of tasks. The zero value is refused.
 type TaskFormat uint8
 
 // The formats.
@@ -88,7 +88,7 @@ func FileFormat(name string) TaskFormat {
 	}
 }
 
-// InputFormat is the format of standard input by what it holds.
+// InputFormat is the format of standard input, found from its content.
 func InputFormat(text []byte) TaskFormat {
 	if bytes.HasPrefix(bytes.TrimLeft(withoutMark(text), " \t\r\n"), []byte("{")) {
 		return FormatJSONL
@@ -109,16 +109,16 @@ type TasksRequest struct {
 	Items bool
 }
 
-// TaskError is one thing that is wrong at one place of a list of tasks.
+// TaskError is a fault at a place of a list of tasks.
 type TaskError struct {
 	Source string
 	Line   int    // from 1; 0: the list as a whole
 	Field  string // empty where none is to blame
-	Reason string // what is wrong and what would be right
+	Reason string // the fault and its correction
 	Tip    string
 }
 
-// Error is one line: the place, the field, the reason.
+// Error is a single line: the place, the field, the reason.
 func (e *TaskError) Error() string {
 	text := e.Source
 	if e.Line > 0 {
@@ -130,7 +130,7 @@ func (e *TaskError) Error() string {
 	return text + ": " + e.Reason
 }
 
-// Hint says what would be right; it may be empty.
+// Hint returns the way out; it may be empty.
 func (e *TaskError) Hint() string { return e.Tip }
 
 // wrong blames a line, and a field unless it is empty.
@@ -138,8 +138,8 @@ func (r *TasksRequest) wrong(line int, field, reason string) *TaskError {
 	return &TaskError{Source: r.Source, Line: line, Field: field, Reason: reason}
 }
 
-// ReadTasks reads a list of tasks, and checks of it whatever can be known
-// before a run. What is wrong is a [*TaskError].
+// ReadTasks reads a list of tasks, and checks all that can be known before a
+// run. A fault is a [*TaskError].
 func ReadTasks(r TasksRequest) ([]Task, error) {
 	if len(r.Text) > MaxTasksText {
 		return nil, r.wrong(0, "", fmt.Sprintf("is longer than %d MiB", MaxTasksText>>20))
@@ -232,7 +232,7 @@ func (r *TasksRequest) tooMany(line int) *TaskError {
 	return r.wrong(line, "", fmt.Sprintf("is one task more than the %d of a list", MaxTasks))
 }
 
-// quoted shows foreign text in a message: on one line, and not all of what
+// quoted shows foreign text in a message: on a single line, and clipped, as it
 // may be a megabyte.
 func quoted(text string) string { return strconv.Quote(clipped(text)) }
 

@@ -14,9 +14,9 @@ import (
 
 // tables hands on the tables [[tasks]] of a TOML file. They are read from the
 // parser of go-toml and not by its decoder, which knows no lines, and takes
-// time that grows with the square of the number of tables. What only the
-// decoder refuses (a name that stands there twice, a date that is none) is
-// nothing that a task may hold, or found when it is narrowed.
+// time that grows with the square of the number of tables. Only the decoder
+// refuses a name that stands there twice, or an invalid date. A task may hold
+// neither, or narrowing finds it.
 type tables struct {
 	*TasksRequest
 	parser   unstable.Parser
@@ -113,7 +113,7 @@ func (t *tables) flush(end int) *TaskError {
 	return t.yield(*t.here)
 }
 
-// broken is what the parser found.
+// broken is an error of the parser as a fault of the list.
 func (t *tables) broken(err error) *TaskError {
 	at := t.start
 	reason := err.Error()
@@ -127,8 +127,8 @@ func (t *tables) broken(err error) *TaskError {
 	return t.wrong(t.lineAt(at), "", "is not valid TOML: "+strings.TrimPrefix(reason, "toml: "))
 }
 
-// lineAt is the line of an offset. What is missing at the end of the text is
-// missing on its last line.
+// lineAt is the line of an offset. A fault at the end of the text is on its
+// last line.
 func (t *tables) lineAt(offset int) int {
 	if offset == len(t.Text) && bytes.HasSuffix(t.Text, []byte("\n")) {
 		offset--

@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzTasksAreTOML: the decoder of go-toml, which ReadTasks does not use,
-// finds nothing wrong with what ReadTasks accepts, and the same in it.
+// accepts each text that ReadTasks accepts, and finds the same in it.
 func FuzzTasksAreTOML(f *testing.F) {
 	f.Add([]byte("[[tasks]]\n\"id\" = \"a\"\nprompt = '''\ndo\n'''\npaths = [\"x\", 'y/']\n"))
 	f.Add([]byte("# é\n[[tasks]]\r\nprompt = \"\"\"\\u00e9 \\\n  x\"\"\"\r\n"))

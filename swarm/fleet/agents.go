@@ -83,7 +83,7 @@ func (h *Host) ends(a *live) script.Delivery {
 	return script.Delivery{Result: r}
 }
 
-// finish is how an agent ends that is left alone.
+// finish is the end of an agent that is left alone.
 func (a *live) finish(r *script.Result, schema *schema) {
 	switch e := a.says.Ending.(type) {
 	case *Fail:
@@ -122,7 +122,7 @@ func failing(status string, kind task.ErrorKind, message string) func(*script.Re
 	}
 }
 
-// cancel ends an agent now, after what is due now already.
+// cancel ends an agent now, after the events that are due now already.
 func (h *Host) cancel(r *script.Cancel) {
 	at := slices.IndexFunc(h.queue, func(e *event) bool { return e.agent != nil && e.agent.id == r.ID })
 	if at < 0 {

@@ -10,11 +10,11 @@ import (
 	"strconv"
 )
 
-// maxDifferences is how many places of a result are named that are not as
-// expected. The rest mostly has the same reason.
+// maxDifferences bounds the named places of a result that differ. The rest
+// mostly has the same reason.
 const maxDifferences = 5
 
-// differences are the places where a value is not the one that was wanted.
+// differences lists the places where a value differs from the wanted value.
 func differences(want, got json.RawMessage) ([]string, error) {
 	if len(got) == 0 {
 		return []string{fmt.Sprintf("result: got undefined, want %s", clip(want))}, nil

@@ -1,7 +1,7 @@
 package fleet
 
-// exampleCases are what answers the examples of docs/workflows.md that need more
-// than [anything], and what has to come of them, by a part of the example.
+// exampleCases are the cases for the examples of docs/workflows.md that need
+// more than [anything], with their expected results, by a part of the example.
 func exampleCases() map[string]string {
 	return map[string]string{
 		"How many files are there?": `

@@ -10,15 +10,15 @@ import (
 	"agentswarm/swarm/script"
 )
 
-// example is a block of a page that is run, and what answers it.
+// example is a runnable block of a page, with its case.
 type example struct {
 	line int
 	code string
-	lib  string // what stands in the block above it
+	lib  string // the block above it
 }
 
-// examples are the blocks ```js run of a page. A block ```js lib above one is
-// its library.
+// examples are the blocks ```js run of a page. A block ```js lib above such a
+// block is its library.
 func examples(page string) []example {
 	var out []example
 	var block *strings.Builder
@@ -101,7 +101,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestDocumentedTests: the test file that the documentation shows is one.
+// TestDocumentedTests: the test file in the documentation is valid.
 func TestDocumentedTests(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/workflows.md")

@@ -10,11 +10,10 @@ import (
 	"agentswarm/swarm/script"
 )
 
-// DefaultMaxAgents is how many agents a case may start where nothing else is
-// said.
+// DefaultMaxAgents is the default number of agents that a case may start.
 const DefaultMaxAgents = 1000
 
-// Options are what a host is told beside its case.
+// Options configures a host beside its case.
 type Options struct {
 	MaxAgents int // 0: [DefaultMaxAgents]
 	// Nested finds a workflow that is called by another; nil: there is none.
@@ -28,7 +27,7 @@ type Host struct {
 	yard *yard
 
 	now    int64
-	queue  []*event // what is due, the earliest first
+	queue  []*event // the pending events, the earliest first
 	made   int      // events so far
 	agents []*live  // in the order of their calls
 	used   map[any]int
@@ -39,8 +38,7 @@ type Host struct {
 	broken error
 }
 
-// event is something that is delivered at a tick, after what was due at the
-// same tick before it.
+// event is delivered at a tick, after the earlier events of the same tick.
 type event struct {
 	at      int64
 	order   int
@@ -68,10 +66,10 @@ func NewHost(c *Case, opts Options) *Host {
 	return &Host{c: c, opts: opts, yard: y, used: map[any]int{}, shared: y.base, tips: map[string]string{}}
 }
 
-// Started is how many agents were started so far.
+// Started is the number of agents started so far.
 func (h *Host) Started() int { return len(h.agents) }
 
-// Calls are what was asked of agents, in the order in which they were started.
+// Calls are the calls of agents, in the order of their start.
 func (h *Host) Calls() []*script.Call {
 	calls := make([]*script.Call, len(h.agents))
 	for i, a := range h.agents {
@@ -83,8 +81,8 @@ func (h *Host) Calls() []*script.Call {
 // Logs are the lines that the script wrote.
 func (h *Host) Logs() []string { return h.logs }
 
-// Err is what the case has no answer for; nil where it had one for everything.
-// After it the script was ended.
+// Err is an error for a call that the case has no answer for; nil: it had an
+// answer for each. The error ended the script.
 func (h *Host) Err() error { return h.broken }
 
 // Do answers at once.
@@ -158,7 +156,7 @@ func (h *Host) Post(n int, r script.Request) error {
 	return nil
 }
 
-// Next is what is due next. Ticks without anything are passed over.
+// Next returns the next event. It passes over ticks without events.
 func (h *Host) Next(ctx context.Context) (script.Delivery, error) {
 	switch {
 	case ctx.Err() != nil:
@@ -178,7 +176,7 @@ func (h *Host) Next(ctx context.Context) (script.Delivery, error) {
 	return d, nil
 }
 
-// fail ends the case: whatever comes of the script now says nothing.
+// fail ends the case: later results of the script mean nothing.
 func (h *Host) fail(err error) error {
 	if h.broken == nil {
 		h.broken = err
@@ -224,7 +222,7 @@ func (h *Host) take(entry any, times int) bool {
 	return true
 }
 
-// missing says what the case has no answer for.
+// missing reports a call that the case has no answer for.
 func (h *Host) missing(table, what string) error {
 	return h.fail(fmt.Errorf("no [[case.%s]] answers %s", table, what))
 }
@@ -238,8 +236,8 @@ func brief(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// unused are the entries that answered nothing, for whoever looks for the
-// reason of a failure.
+// unused lists the entries that answered nothing, as a hint to the reason of a
+// failure.
 func (h *Host) unused() []string {
 	var out []string
 	for _, a := range h.c.Agents {

@@ -10,8 +10,8 @@ import (
 	"agentswarm/swarm/script"
 )
 
-// played runs a script against one case, whose TOML stands without its header,
-// and hands back what it returned, or the error it threw.
+// played runs a script against a case, given as TOML without its header. It
+// returns the result, or the error that the script threw.
 func played(t *testing.T, toml, code string) string {
 	t.Helper()
 	if !strings.Contains(toml, "case.expect") {
@@ -239,7 +239,8 @@ func TestPlayedTwice(t *testing.T) {
 	}
 }
 
-// TestHostRefuses: what a script cannot ask for is an error of whoever runs it.
+// TestHostRefuses: a request that a script cannot make is an error of the
+// runner.
 func TestHostRefuses(t *testing.T) {
 	t.Parallel()
 	h := NewHost(&Case{}, Options{})

@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// maxDepth is how deep values may nest. It keeps hostile depth away from
+// maxDepth bounds the nesting of values. It keeps hostile depth away from
 // everything that recurses.
 const maxDepth = 64
 
@@ -24,8 +24,8 @@ type lines struct {
 	deep     int            // the line on which something nests too deep; 0: none
 }
 
-// linesOf reads as far as the syntax is right; what is wrong with it is for
-// the decoder to say.
+// linesOf reads as far as the syntax is right; the decoder reports syntax
+// errors.
 func linesOf(text []byte) *lines {
 	l := &lines{of: map[string]int{}, tables: map[string]int{}}
 	for i, b := range text {

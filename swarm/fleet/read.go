@@ -12,7 +12,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// MaxSize is how long a test file may be, in bytes.
+// MaxSize bounds a test file, in bytes.
 const MaxSize = 1 << 20
 
 // Read reads a test file. Its error is an [*Error].
@@ -188,7 +188,8 @@ func readExpect(t *table) Expect {
 	return e
 }
 
-// inside reports whether a path is one within a repository, in its plain form.
+// inside reports whether a path lies within a repository, and has its plain
+// form.
 func inside(p string) bool {
 	return p != "" && p != "." && p != ".." && path.Clean(p) == p &&
 		!strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "../") && !strings.ContainsAny(p, "\x00\\")

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Report is what came of the cases of a script.
+// Report holds the results of the cases of a script.
 type Report struct {
 	Script string       `json:"script"`
 	Suite  string       `json:"suite"`
@@ -13,20 +13,20 @@ type Report struct {
 	Worst  Worst        `json:"worst"`
 }
 
-// CaseReport is what came of one case.
+// CaseReport is the result of a case.
 type CaseReport struct {
 	Name   string   `json:"name"`
 	Line   int      `json:"line"`
 	Agents int      `json:"agents"` // started
 	Wrong  []string `json:"wrong"`  // empty: it passed
 	// Unused are the entries of the case that answered nothing. They are no
-	// mistake: what never happened needs no answer.
+	// mistake: an event that never happened needs no answer.
 	Unused []string `json:"unused,omitempty"`
 }
 
-// Worst is how many agents a script starts at most.
+// Worst is the largest number of agents that a script starts.
 type Worst struct {
-	// Static is what the text itself says; nil where that has no bound.
+	// Static is the number that follows from the text; nil: that has no bound.
 	Static *int `json:"static,omitempty"`
 	Limit  int  `json:"limit"` // --max-agents
 	Seen   int  `json:"seen"`  // by the case that started most
@@ -35,7 +35,7 @@ type Worst struct {
 // Passed reports whether all cases came out as expected.
 func (r *Report) Passed() bool { return r.Failed() == 0 }
 
-// Failed is how many cases did not.
+// Failed is the number of cases that did not.
 func (r *Report) Failed() int {
 	n := 0
 	for _, c := range r.Cases {

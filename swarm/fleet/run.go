@@ -8,15 +8,15 @@ import (
 	"agentswarm/swarm/script"
 )
 
-// Request says what is tested, and how a script is run.
+// Request describes a test, and the runner of its script.
 type Request struct {
 	Source  script.Source   // required
-	Meta    *script.Meta    // what the script says of itself; nil where it says nothing
+	Meta    *script.Meta    // the description in the script; nil: it has none
 	Lib     []script.Source // a project's own functions
 	Suite   *Suite          // required
 	Options Options
-	// Run runs a script to its end. Its error is that of whoever runs it, not
-	// of the script; required.
+	// Run runs a script to its end. Its error is the runner's, not the
+	// script's; required.
 	Run func(context.Context, script.Start, script.Host) (script.Outcome, error)
 }
 
@@ -47,8 +47,8 @@ func Test(ctx context.Context, r Request) (*Report, error) {
 	return report, nil
 }
 
-// argsSchema is what a script says its args look like; nil where it says
-// nothing.
+// argsSchema is the schema that a script gives for its args; nil: it gives
+// none.
 func argsSchema(r Request) (*schema, error) {
 	if r.Meta == nil {
 		return nil, nil // no schema is no error
@@ -60,7 +60,7 @@ func argsSchema(r Request) (*schema, error) {
 	return s, nil
 }
 
-// trial is one case at work.
+// trial is a running case.
 type trial struct {
 	Request
 	c    *Case
@@ -92,7 +92,7 @@ func (t *trial) run(ctx context.Context) (*CaseReport, error) {
 	return report, nil
 }
 
-// outcome runs the script, unless its args are not what it wants.
+// outcome runs the script, unless its args do not match its schema.
 func (t *trial) outcome(ctx context.Context) (script.Outcome, error) {
 	source := t.Source
 	if t.c.Code != "" {
@@ -101,7 +101,7 @@ func (t *trial) outcome(ctx context.Context) (script.Outcome, error) {
 	if t.args != nil && t.c.Code == "" {
 		args := t.c.Args
 		if len(args) == 0 {
-			args = []byte("{}") // what a schema is asked about, where nothing was given
+			args = []byte("{}") // the value for the schema if no args were given
 		}
 		if err := t.args.check(args); err != nil {
 			return script.Outcome{Error: &script.Error{
@@ -114,7 +114,7 @@ func (t *trial) outcome(ctx context.Context) (script.Outcome, error) {
 	}, t.host)
 }
 
-// compare says what is not as expected.
+// compare lists the differences from the expectation.
 func (t *trial) compare(out script.Outcome) ([]string, error) {
 	e := t.c.Expect
 	var wrong []string
@@ -166,7 +166,7 @@ func value(text []byte) string {
 	return clip(text)
 }
 
-// spoken is an error of a script in one line.
+// spoken formats an error of a script in a single line.
 func spoken(e *script.Error) string {
 	var b strings.Builder
 	if e.Where != "" {
@@ -179,8 +179,8 @@ func spoken(e *script.Error) string {
 	return b.String()
 }
 
-// Direct runs a script in this process. It is what [Request.Run] is where
-// nothing has to be watched.
+// Direct runs a script in this process. It serves as [Request.Run] for scripts
+// that need no watching. Its error is the cause of an ended ctx.
 func Direct(ctx context.Context, start script.Start, host script.Host) (script.Outcome, error) {
 	out := script.Run(ctx, start, host)
 	if ctx.Err() != nil {

@@ -144,7 +144,7 @@ func TestCheckingArgsIsBounded(t *testing.T) {
 	}
 }
 
-// TestWhoRuns: an error of whoever runs the script is no report.
+// TestWhoRuns: an error of the script's runner is no report.
 func TestWhoRuns(t *testing.T) {
 	t.Parallel()
 	suite := &Suite{Cases: []*Case{{Name: "c"}}}

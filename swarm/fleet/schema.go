@@ -51,8 +51,8 @@ func (s *schema) check(value json.RawMessage) error {
 	return nil
 }
 
-// told is an error of the validator in one line, without the name that the
-// schema has only here.
+// told formats an error of the validator in a single line, without the schema's
+// internal name.
 func told(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	if len(lines) > 1 {

@@ -15,7 +15,7 @@ type Suite struct {
 	Cases []*Case
 }
 
-// Case is one run of a script and what is to come of it.
+// Case is a run of a script with its expected result.
 type Case struct {
 	Name    string
 	Line    int             // where it begins
@@ -38,12 +38,12 @@ type Agent struct {
 	Times int     // 0: any number
 	Delay int64   // ticks from its start to its end
 	Ending
-	Files   map[string]string // what it leaves there, by path
+	Files   map[string]string // the files that it writes, by path
 	Removes []string
-	Tokens  int64 // what it is paid for
+	Tokens  int64 // its usage
 }
 
-// Ending is how an agent ends: [*Reply], [*Structured] or [*Fail].
+// Ending is the end of an agent: [*Reply], [*Structured] or [*Fail].
 //
 //sumtype:decl
 type Ending interface{ ending() string }
@@ -77,7 +77,7 @@ type Check struct {
 	Stderr   string
 }
 
-// Answer is what a person says to a question.
+// Answer is a person's answer to a question.
 type Answer struct {
 	Line  int
 	Match Pattern
@@ -92,7 +92,7 @@ type Repo struct {
 	Commits []Commit // the newest first
 }
 
-// Commit is one of the past of a repository.
+// Commit is a past commit of a repository.
 type Commit struct {
 	Subject string   `json:"subject"`
 	Author  string   `json:"author"`
@@ -100,7 +100,7 @@ type Commit struct {
 	Files   []string `json:"files"`
 }
 
-// Expect is what is to come of a case. What is not set is not looked at.
+// Expect is the expected result of a case. Unset fields are not checked.
 type Expect struct {
 	Result    json.RawMessage // absent: anything, unless Throws says otherwise
 	Throws    string          // the code of the error, or a part of its message
@@ -128,7 +128,7 @@ func ParsePattern(s string) (Pattern, error) {
 	return Pattern{text: s, re: re}, nil
 }
 
-// Match reports whether a text is one of those that are meant.
+// Match reports whether a text matches.
 func (p Pattern) Match(s string) bool {
 	if p.re != nil {
 		return p.re.MatchString(s)
@@ -136,7 +136,7 @@ func (p Pattern) Match(s string) bool {
 	return strings.Contains(s, p.text)
 }
 
-// Is reports whether a name is the one that is meant, whole.
+// Is reports whether a whole name matches.
 func (p Pattern) Is(s string) bool {
 	if p.re != nil {
 		return p.re.MatchString(s)

@@ -11,7 +11,7 @@ import (
 	"agentswarm/swarm/nearest"
 )
 
-// Error is what is wrong with a test file, and where.
+// Error is a fault of a test file, with its place.
 type Error struct {
 	File   string
 	Line   int    // 0 where it is not known
@@ -40,14 +40,14 @@ type reader struct {
 	err   *Error
 }
 
-// fail notes what is wrong with a path.
+// fail records the fault of a path.
 func (r *reader) fail(path, reason string) {
 	if r.err == nil {
 		r.err = &Error{File: r.file, Line: r.lines.of[path], Key: last(path), Reason: reason}
 	}
 }
 
-// table is one table of a file.
+// table is a table of a file.
 type table struct {
 	*reader
 	path   string
@@ -61,8 +61,8 @@ func (t *table) has(name string) bool {
 	return ok
 }
 
-// only refuses every key but the known ones. Of several it names the one that
-// stands first.
+// only refuses every key but the known keys. Of several it names the first in
+// the file.
 func (t *table) only(known ...string) {
 	unknown := ""
 	for name := range t.values {
@@ -84,7 +84,7 @@ func (t *table) only(known ...string) {
 	t.fail(t.key(unknown), "unknown key; "+hint)
 }
 
-// one refuses more than one of some keys, and none where one is needed.
+// one refuses more than one of some keys, and none if one is needed.
 func (t *table) one(needed bool, names ...string) {
 	var given []string
 	for _, name := range names {
@@ -178,7 +178,7 @@ func (t *table) texts(name string) []string {
 	return out
 }
 
-// files is a table of paths and what stands in them.
+// files is a table of paths and their texts.
 func (t *table) files(name string) map[string]string {
 	inner := t.table(name)
 	if inner == nil {
@@ -192,14 +192,14 @@ func (t *table) files(name string) map[string]string {
 	return out
 }
 
-// within refuses what is no path within a repository.
+// within refuses a path that does not lie within a repository.
 func (t *table) within(path string) {
 	if !inside(path) {
 		t.fail(t.key(path), "is not a path within the repository")
 	}
 }
 
-// table is a table within this one; nil where there is none.
+// table returns an inner table; nil: there is none.
 func (t *table) table(name string) *table {
 	v, ok := t.values[name]
 	if !ok {
@@ -236,8 +236,8 @@ func (t *table) tables(name string) []*table {
 	return out
 }
 
-// value is any value as JSON: the one of a name, or the JSON of name_json,
-// which can say null.
+// value returns any value as JSON: that of a name, or the JSON of name_json,
+// which can express null.
 func (t *table) value(name string) json.RawMessage {
 	t.one(false, name, name+"_json")
 	if s := t.text(name + "_json"); t.has(name + "_json") {
@@ -291,7 +291,7 @@ func unlike(path string, v any) string {
 	}
 }
 
-// kind is what a value is called in messages.
+// kind is the name of a value's type in messages.
 func kind(v any) string {
 	switch v.(type) {
 	case string:

@@ -12,19 +12,19 @@ import (
 	"agentswarm/swarm/script"
 )
 
-// tree is what stands in a repository: text by path.
+// tree is the content of a repository: text by path.
 type tree map[string]string
 
-// change is what a patch does: the texts of paths before and after. A path
-// that is not in a side is not there.
+// change is the content of a patch: the texts of paths before and after. A path
+// that is missing in a side does not exist there.
 type change struct {
 	agent         string
 	before, after tree
 	paths         []string
 }
 
-// yard holds every tree and patch of a case, by name. A name is that of the
-// content, so that equal trees are one.
+// yard holds every tree and patch of a case, by name. A name is a digest of the
+// content, so that equal trees have the same name.
 type yard struct {
 	base    string
 	trees   map[string]tree
@@ -57,8 +57,8 @@ func digest(values ...any) string {
 	return hex.EncodeToString(sum[:20])
 }
 
-// at is the name of the tree that a script means: the base where it says
-// nothing, a tree, or what a patch left.
+// at is the name of the tree that a script names: the base if it names none, a
+// tree, or the result of a patch.
 func (y *yard) at(name string) (string, error) {
 	switch {
 	case name == "" || name == "base":
@@ -72,7 +72,7 @@ func (y *yard) at(name string) (string, error) {
 	}
 }
 
-// patch is what an agent leaves that began at a base; nil where it changed
+// patch is the change of an agent that began at a base; nil: it changed
 // nothing.
 func (y *yard) patch(agent, base string, a *Agent) *script.Patch {
 	before, after := y.trees[base], maps.Clone(y.trees[base])
@@ -160,7 +160,7 @@ func same(a, b tree, path string) bool {
 	return inA == inB && x == y
 }
 
-// those are the patches that touched one of the paths, each once.
+// those lists the patches that touched any of the paths, each once.
 func those(by map[string][]string, paths []string) []string {
 	out := []string{}
 	for _, p := range paths {
@@ -173,7 +173,7 @@ func those(by map[string][]string, paths []string) []string {
 	return out
 }
 
-// text is a patch as people read it: per file one hunk, from the first line
+// text formats a patch for people: per file a single hunk, from the first line
 // that differs to the last.
 func (y *yard) text(name string) (string, error) {
 	c := y.changes[name]
@@ -209,7 +209,8 @@ func (y *yard) text(name string) (string, error) {
 	return b.String(), nil
 }
 
-// span is a place of a hunk. One without a line names the line before it.
+// span formats the place of a hunk. A hunk without a line names the line before
+// it.
 func span(first, n int) string {
 	if n > 0 {
 		first++

@@ -40,7 +40,7 @@ func (h *Host) says(name, on string) *Check {
 	return nil
 }
 
-// place are the words for what a check runs on.
+// place lists the words for the tree that a check runs on.
 func (h *Host) place(on string) []string {
 	if on == "" || on == "base" || on == h.yard.base {
 		return []string{"base"}
@@ -114,7 +114,7 @@ func (h *Host) land(n int, r *script.Land) error {
 	return nil
 }
 
-// landable refuses a landing that nothing could come of.
+// landable refuses a landing without a possible effect.
 func (h *Host) landable(patches []string) error {
 	if len(patches) == 0 {
 		return &script.Error{Name: "TypeError", Code: script.CodeOption, Message: "land: no patches are given"}

@@ -58,7 +58,7 @@ func testFile(t *testing.T, file string) *Report {
 	return tested(t, script.Source{Name: filepath.Base(file), Text: string(code)}, suite)
 }
 
-// tested is what came of a script in this process.
+// tested is the report of a script that runs in this process.
 func tested(t *testing.T, src script.Source, suite *Suite, lib ...script.Source) *Report {
 	t.Helper()
 	program, err := script.Load(src)

@@ -1,10 +1,10 @@
-// Package governor owns how many agents may be at work at once that the same
-// provider answers: one window for each lane, which all runs of this user on
-// this machine share through files in the state folder.
+// Package governor owns the number of agents that use a provider at the same
+// time: a window for each lane. All runs of this user on this machine share the
+// windows through files in the state folder.
 //
-// It holds agents back before they start and learns from how their requests
-// go. It starts, ends and retries nothing: the engine does. How a window grows
-// and shrinks is [limit.Window].
+// It holds agents back before they start and learns from the results of their
+// requests. It starts, ends and retries nothing: the engine does. The growth of
+// a window is that of [limit.Window].
 package governor
 
 import (
@@ -19,16 +19,16 @@ import (
 	"agentswarm/swarm/limit"
 )
 
-// Lane is what a window is for: a provider and a model, or a kind of agents
-// where neither is known. Empty is no lane.
+// Lane is the key of a window: a provider and a model, or a kind of agents if
+// neither is known. Empty is no lane.
 type Lane string
 
-// Options are what a governor works with.
+// Options configures a governor.
 type Options struct {
 	Now    func() time.Time // required
 	Chance limit.Chance     // required
-	// Warn tells a person what is wrong with the files, each thing once. It may
-	// be nil.
+	// Warn reports a problem with the files to a person, once each. It may be
+	// nil.
 	Warn func(string)
 }
 
@@ -39,7 +39,7 @@ type Governor struct {
 	shelf   *shelf // nil: nothing is shared with other processes
 	id      string // of this process among the holders of a lane
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	lanes  map[Lane]*lane
 	warned bool
 }
@@ -64,7 +64,7 @@ func Alone(o Options) *Governor {
 	return &Governor{options: o, id: "this", lanes: map[Lane]*lane{}}
 }
 
-// Close leaves all lanes. Nobody may enter any more.
+// Close leaves all lanes. Enter must not be called any more.
 func (g *Governor) Close() error {
 	if g.shelf == nil {
 		return nil
@@ -80,9 +80,9 @@ type Request struct {
 	Waits func(why string)
 }
 
-// Enter waits until an agent may start its work in a lane. Those of this
-// process enter in the order they came, and nobody whose ctx has ended. The pass
-// has to be given back.
+// Enter waits until an agent may start its work in a lane. The agents of this
+// process enter in the order they came, except those whose ctx has ended. The
+// pass has to be given back.
 func (g *Governor) Enter(ctx context.Context, r Request) (*Pass, error) {
 	l := g.lane(r.Lane)
 	w := l.join()
@@ -115,7 +115,7 @@ func (g *Governor) lane(name Lane) *lane {
 	return l
 }
 
-// warn says what is wrong with the files, once.
+// warn reports a problem with the files, once.
 func (g *Governor) warn(err error) {
 	g.mu.Lock()
 	first := !g.warned
@@ -134,12 +134,13 @@ type Pass struct {
 	since time.Time // when it entered, or last had a request go well
 }
 
-// passGap is the least that lies between two successes of an agent that are
-// counted: one that reports thousands must not keep the files busy.
+// passGap is the shortest time between two counted successes of an agent: an
+// agent that reports thousands must not keep the files busy.
 const passGap = 100 * time.Millisecond
 
-// Passed notes a request of the agent that went well. left is how many requests
-// the provider allows within about a minute, as it says; 0 where it does not.
+// Passed notes a request of the agent that went well. left is the number of
+// requests that the provider reports as left within about a minute; 0: it does
+// not report it.
 func (p *Pass) Passed(left int) {
 	l := p.lane
 	l.mu.Lock()
@@ -157,7 +158,7 @@ func (p *Pass) Passed(left int) {
 	l.rouse()
 }
 
-// Refusal is how a request was refused.
+// Refusal describes a refused request.
 type Refusal struct {
 	After      time.Duration // how long it was told to wait; 0 where it was not
 	Overloaded bool          // the provider is short itself
@@ -176,7 +177,7 @@ func (p *Pass) Refused(r Refusal) {
 		held, _ := rec.occupancy(now)
 		rec.Window.Refuse(now, limit.Refusal{After: r.After, Overloaded: r.Overloaded, Since: p.since}, held, l.governor.options.Chance)
 	})
-	l.rouse() // whoever waits should know how long
+	l.rouse() // the waiters should know how long
 }
 
 // Done gives the pass back. It may be called again.
@@ -192,11 +193,11 @@ func (p *Pass) Done() {
 	l.rouse()
 }
 
-// makeFolder makes a folder for nobody but the user.
+// makeFolder makes a folder that only the user can read.
 func makeFolder(dir string) error { return os.MkdirAll(dir, 0o700) }
 
-// Restart has a lane begin anew after a time in which nobody could use it: it goes
-// on with no more agents at once than a new one begins with.
+// Restart resets a lane after a time in which it could not be used: it admits
+// at most as many agents at once as a new lane.
 func (g *Governor) Restart(name Lane) {
 	l := g.lane(name)
 	l.mu.Lock()

@@ -118,7 +118,7 @@ func inLine(g *Governor) int {
 	return len(l.queue)
 }
 
-// queue enters from a goroutine; what it waits for comes first.
+// queue enters from a goroutine; it delivers the reasons of the wait first.
 func queue(ctx context.Context, g *Governor) (why chan string, in chan *Pass) {
 	why, in = make(chan string, 10), make(chan *Pass, 1)
 	go func() {
@@ -128,8 +128,8 @@ func queue(ctx context.Context, g *Governor) (why chan string, in chan *Pass) {
 	return why, in
 }
 
-// TestTwoProcesses share a lane: what one of them holds the other waits for,
-// and has at once when that one is killed.
+// TestTwoProcesses share a lane: a process waits for the places of the other,
+// and gets them at once when the other is killed.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "governor")
@@ -206,7 +206,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestNoFile does not wait at what is no file of a process.
+// TestNoFile does not wait at an entry that is no file of a process.
 func TestNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -237,7 +237,7 @@ func readLane(t *testing.T, dir string) (r record) {
 	return r
 }
 
-// TestPrivate has nobody else read what is there.
+// TestPrivate checks that other users cannot read the files.
 func TestPrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "governor")
@@ -286,8 +286,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestHalfWritten: what a process leaves that is killed while it writes is not
-// read, and does not stay.
+// TestHalfWritten: the half-written file of a killed process is not read, and
+// does not stay.
 func TestHalfWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -310,8 +310,8 @@ func TestHalfWritten(t *testing.T) {
 	}
 }
 
-// TestHeldBackByNobody goes on alone where the files cannot be used, and says so
-// once.
+// TestHeldBackByNobody continues alone if the files cannot be used, and reports
+// that once.
 func TestHeldBackByNobody(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

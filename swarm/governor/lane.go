@@ -17,8 +17,7 @@ const pollGap = 200 * time.Millisecond
 // remade meanwhile.
 const maxSleep = 5 * time.Second
 
-// muchLonger is how much longer than was said it has to be until those who wait
-// are told again.
+// muchLonger is the least growth of a wait that is reported to waiters again.
 const muchLonger = time.Minute
 
 // lane is a lane as this process has it.
@@ -26,17 +25,17 @@ type lane struct {
 	governor *Governor
 	name     Lane
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	passes map[*Pass]bool
 	queue  []*waiter // those who wait, the first in line first
-	why    string    // that one waits; what they are told
-	until  time.Time // what why says of that
+	why    string    // the reason of the current wait, as told to the waiters
+	until  time.Time // the end of the wait that why names
 	alone  record    // the lane as it is here, while the file cannot be used
 	stuck  bool      // somebody held the file for too long
-	ahead  bool      // alone is what the file should be, and could not be written
+	ahead  bool      // alone is newer than the file, which could not be written
 }
 
-// waiter is one agent in line.
+// waiter is an agent in the queue.
 type waiter struct {
 	lane  *lane
 	first chan struct{} // closed once it is the first
@@ -44,7 +43,7 @@ type waiter struct {
 	news  chan string   // why it waits
 }
 
-// join puts a new one at the end of the line.
+// join puts a new waiter at the end of the queue.
 func (l *lane) join() *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +58,7 @@ func (l *lane) join() *waiter {
 	return w
 }
 
-// part takes one out of the line, wherever it stands.
+// part takes a waiter out of the queue, at any place.
 func (l *lane) part(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +80,7 @@ func (l *lane) rouse() {
 	}
 }
 
-// tell replaces what one is to know that it has not read yet.
+// tell replaces a reason that the waiter has not read yet.
 func (w *waiter) tell(why string) {
 	select {
 	case <-w.news:
@@ -130,8 +129,8 @@ func (w *waiter) sleep(ctx context.Context, waits func(string), wait time.Durati
 	}
 }
 
-// try lets the first in line in, or says how long that should wait; 0 where
-// nobody knows.
+// try admits the first waiter, or returns how long that should wait; 0:
+// unknown.
 func (l *lane) try() (*Pass, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +141,7 @@ func (l *lane) try() (*Pass, time.Duration) {
 	l.update(func(r *record) {
 		held, _ := r.occupancy(now)
 		if l.stuck && len(l.passes) == 0 {
-			held = 0 // what others hold may not be true any more, and may never change
+			held = 0 // the places of others may be out of date, and may never change
 		}
 		if why, wait = r.Window.Enter(now, held, l.governor.options.Chance); why == "" {
 			l.passes[p] = true
@@ -161,7 +160,7 @@ func (l *lane) announce(now time.Time, why string, wait time.Duration) {
 	text := fmt.Sprintf("waiting for a slot (%s: %s)", l.name, why)
 	until := now.Add(wait)
 	if l.why != "" && (wait == 0 || until.Before(l.until.Add(muchLonger))) {
-		l.why = text // whoever joins later is told this
+		l.why = text // later waiters are told this
 		return
 	}
 	l.why, l.until = text, until
@@ -170,7 +169,7 @@ func (l *lane) announce(now time.Time, why string, wait time.Duration) {
 	}
 }
 
-// holder is what this process holds of the lane. The caller holds mu.
+// holder lists the places of this process in the lane. The caller holds mu.
 func (l *lane) holder() holder {
 	h := holder{N: len(l.passes)}
 	for p := range l.passes {
@@ -182,8 +181,8 @@ func (l *lane) holder() holder {
 	return h
 }
 
-// update changes the record of the lane, once. Where its file cannot be used the
-// lane goes on by what was last read of it. The caller holds mu.
+// update changes the record of the lane, once. If its file cannot be used, the
+// lane continues with the record that was read last. The caller holds mu.
 func (l *lane) update(change func(*record)) {
 	g := l.governor
 	with := func(r *record) {
@@ -224,7 +223,8 @@ func (l *lane) update(change func(*record)) {
 		return
 	}
 	if l.alone.Window.Size == 0 {
-		// It is replaced at once: what is read is whole, whoever holds its lock.
+		// The file is replaced atomically: a read without its lock is whole,
+		// too.
 		if r, _, err := readRecord(g.shelf.file(l.name)); err == nil {
 			l.alone = r
 		}
@@ -233,7 +233,7 @@ func (l *lane) update(change func(*record)) {
 	with(&l.alone)
 }
 
-// putIn puts what this process holds into a record. The caller holds mu.
+// putIn writes the places of this process into a record. The caller holds mu.
 func (l *lane) putIn(r *record) {
 	if len(l.passes) == 0 {
 		delete(r.Holders, l.governor.id)

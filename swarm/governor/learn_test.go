@@ -10,8 +10,8 @@ import (
 	"agentswarm/swarm/limit"
 )
 
-// TestToldToWait holds all back for as long as one was told, and tells those
-// who wait; a refusal never lets an agent fail.
+// TestToldToWait holds all agents back for the time that an agent was told, and
+// tells the waiters; a refusal never lets an agent fail.
 func TestToldToWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,13 +25,13 @@ func TestToldToWait(t *testing.T) {
 		if got := <-why; got != want {
 			t.Errorf("it waits with %q, want %q", got, want)
 		}
-		// A longer one is news.
+		// A longer wait is news.
 		time.Sleep(time.Minute)
 		p.Refused(Refusal{After: 30 * time.Minute})
 		if got := <-why; got == want {
 			t.Errorf("it was not told of a longer wait")
 		}
-		p.Done() // the window is down to one
+		p.Done() // the window is down to 1
 		<-in
 		if took := time.Since(began); took < 31*time.Minute || took > 32*time.Minute {
 			t.Errorf("it was let in after %s", took)
@@ -39,8 +39,8 @@ func TestToldToWait(t *testing.T) {
 	})
 }
 
-// TestComingBack lets those in one by one who were told to wait, and not all of
-// them at the same moment.
+// TestComingBack lets waiters in singly after a told wait, and not all of them
+// at the same moment.
 func TestComingBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -25,16 +25,16 @@ type record struct {
 	Holders map[string]holder `json:"holders,omitempty"` // by process
 }
 
-// holder is what one process holds of a lane.
+// holder lists the places of a process in a lane.
 type holder struct {
 	N int `json:"n"`
-	// Fresh are when those entered, in milliseconds, of which no request is
-	// known to have gone well.
+	// Fresh are the entry times, in milliseconds, of agents without a known
+	// success of a request.
 	Fresh []int64 `json:"fresh,omitempty"`
 }
 
-// freshFor is how long an agent counts as fresh: one that was not refused by
-// then is at work, however little it says of that.
+// freshFor is how long an agent counts as fresh: an agent that was not refused
+// by then is at work, even if it reports nothing.
 const freshFor = time.Minute
 
 // occupancy counts who is in the lane.
@@ -59,22 +59,21 @@ func (r *record) clone() record {
 
 // shelf is the folder that holds the lanes of all processes.
 //
-// Each process holds a lock on a file of its own as long as it lives: what a
-// process holds of a lane that nobody has the lock of is free. A number of a
-// process would do only where all share a table of processes.
+// Each process holds a lock on a file of its own as long as it lives: the
+// places of a process without a lock are free. The number of a process would do
+// only if all processes shared a process table.
 type shelf struct {
 	dir  string
 	id   string
 	life *os.File // locked
-	// patience is how long a file may be locked by somebody else: lockTime, but in
-	// tests.
+	// patience bounds the wait for a file locked by another process: lockTime,
+	// except in tests.
 	patience time.Duration
 }
 
-// lockTime is how long a file may be locked by somebody else. It is held for as
-// long as a small file takes to write; but a process may be stopped meanwhile.
-// Whoever has waited that long once waits no more than heldTime until it is free
-// again.
+// lockTime bounds the wait for a locked file. A process holds the lock only
+// while it writes a small file; but the process may be stopped meanwhile. After
+// such a wait a process waits at most heldTime, until the file is free again.
 const (
 	lockTime = 2 * time.Second
 	heldTime = 5 * time.Millisecond
@@ -106,8 +105,8 @@ func (s *shelf) close() error {
 	return errors.Join(os.Remove(s.life.Name()), s.life.Close())
 }
 
-// sweep removes the files of processes that are gone. What it cannot remove
-// does no harm.
+// sweep removes the files of processes that are gone. A file that it cannot
+// remove does no harm.
 func (s *shelf) sweep() {
 	entries, err := os.ReadDir(s.lives())
 	if err != nil {
@@ -145,8 +144,8 @@ func (s *shelf) file(lane Lane) string {
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:8])+".json")
 }
 
-// update changes the record of a lane, while nobody else does. It waits for that
-// as long as patience. The notice says what a person should know.
+// update changes the record of a lane under its lock. It waits for the lock as
+// long as patience. The notice is a message for a person.
 func (s *shelf) update(lane Lane, patience time.Duration, change func(*record)) (notice string, err error) {
 	file := s.file(lane)
 	lock, err := lockFile(strings.TrimSuffix(file, ".json")+".lock", patience)
@@ -175,7 +174,7 @@ func (s *shelf) update(lane Lane, patience time.Duration, change func(*record)) 
 	return notice, replace(file, after)
 }
 
-// prune takes out of a record what processes held that are gone.
+// prune removes the places of ended processes from a record.
 func (s *shelf) prune(r *record) {
 	for id := range r.Holders {
 		if !s.alive(id) {
@@ -200,8 +199,8 @@ func (e *badError) Error() string {
 // maxFile is more than any record takes.
 const maxFile = 1 << 20
 
-// readRecord reads a lane; a blank one where there is none, and with a
-// [*badError] where there is something else.
+// readRecord reads a lane. It returns an empty record if there is no file, and
+// a [*badError] if the file is not a valid record.
 func readRecord(file string) (r record, text []byte, err error) {
 	info, err := os.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -223,8 +222,8 @@ func readRecord(file string) (r record, text []byte, err error) {
 	return r, text, nil
 }
 
-// parseRecord reads what was in a file. A number that no process writes would
-// hold up everybody for good.
+// parseRecord reads the text of a file. It refuses a number that no process
+// writes, because that would hold up all agents for good.
 func parseRecord(text []byte) (record, error) {
 	var r record
 	if err := json.Unmarshal(text, &r); err != nil {
@@ -242,12 +241,12 @@ func parseRecord(text []byte) (record, error) {
 	return r, nil
 }
 
-// maxNumber is above what any number of a window comes to.
+// maxNumber is above each number that a window can reach.
 const maxNumber = 100_000
 
-// replace replaces a file at once, by one whose name it has to itself: its lane
-// is locked. A file that a killed process left there is removed. It need
-// not survive a power cut: what is learnt is learnt again.
+// replace replaces a file atomically. The name of the new file needs no random
+// part, since its lane is locked. A file that a killed process left there is
+// removed. It need not survive a power cut: the numbers are learnt again.
 func replace(file string, text []byte) error {
 	fresh := file + ".new"
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lock holds the file of the lane as a process does that was stopped meanwhile.
-// What another test starts may hold it a moment longer, until its exec.
+// lock holds the file of the lane as a stopped process does. A process started
+// by another test may hold it a moment longer, until its exec.
 func lock(t *testing.T, g *Governor) *os.File {
 	t.Helper()
 	f, err := lockFile(strings.TrimSuffix(g.shelf.file("p/m"), ".json")+".lock", lockTime)
@@ -19,9 +19,9 @@ func lock(t *testing.T, g *Governor) *os.File {
 	return f
 }
 
-// TestStuckFile holds that a process which holds the file for ever costs another
-// one wait, that this goes on meanwhile by what it has read, and that it says
-// what it holds once the file is free.
+// TestStuckFile checks that a process which holds the file for ever costs
+// another process a single wait. That process continues meanwhile with the
+// record that it has read, and writes its places once the file is free.
 func TestStuckFile(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "governor")
@@ -32,7 +32,7 @@ func TestStuckFile(t *testing.T) {
 	g := open(t, dir, real(func(string) { told++ }))
 	held := lock(t, g)
 	g.shelf.patience = time.Millisecond
-	p := enter(t, g) // whatever others held, one can work
+	p := enter(t, g) // for any number of places held by others, a single agent can work
 	g.shelf.patience = 1000 * time.Hour
 	for range 200 {
 		p.Passed(0)
@@ -51,11 +51,11 @@ func TestStuckFile(t *testing.T) {
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := lock(t, g).Close(); err != nil { // nobody else has it any more
+	if err := lock(t, g).Close(); err != nil { // no process has it any more
 		t.Fatal(err)
 	}
 	l := g.lane("p/m")
-	l.mu.Lock() // who is in line reads it
+	l.mu.Lock() // a waiter reads it
 	g.shelf.patience = lockTime
 	l.mu.Unlock()
 	p.Passed(0)
@@ -70,8 +70,8 @@ func TestStuckFile(t *testing.T) {
 	}
 }
 
-// TestFailedWrite holds that what happens in a lane is counted once, though it
-// cannot be written, and is written as soon as it can be.
+// TestFailedWrite checks that an event of a lane is counted once if it cannot
+// be written, and is written as soon as it can be.
 func TestFailedWrite(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "governor")

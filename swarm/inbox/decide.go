@@ -12,7 +12,7 @@ import (
 // Decision is the meaning of a text that answers a question.
 type Decision struct {
 	Allow  bool
-	Text   string // for whoever asks: an answer, or a remark beside a yes
+	Text   string // for the asking agent: an answer, or a remark beside a yes
 	Reason string // for the agent, beside a no
 }
 
@@ -58,8 +58,8 @@ func Decide(q *event.Questioned, text string) (Decision, error) {
 // yeses are the words that allow.
 func yeses() []string { return []string{"y", "yes", "allow", "approve"} }
 
-// nos are the words that deny, also at the beginning of a sentence: a no that is
-// taken for one too often does no harm.
+// nos are the words that deny, also at the beginning of a sentence: a wrong no
+// does no harm.
 func nos() []string {
 	return []string{
 		"n", "no", "nope", "nah", "never", "not", "dont", "don't", "don’t", "stop", "cancel", "abort", "deny", "denied", "reject", "refuse",

@@ -17,8 +17,8 @@ func agentAsks() *event.Questioned {
 	return &event.Questioned{ID: "r-2", Agent: "a1", Action: []byte(`{"question":"Which one?","choices":["a","b"]}`)}
 }
 
-// TestDecide holds that only an explicit yes allows, a clear no denies, and that
-// anything else decides nothing.
+// TestDecide checks that only an explicit yes allows, a clear no denies, and
+// that anything else decides nothing.
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -71,8 +71,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestInquiryOfAgents holds that a question of an agent asks for words only where
-// there is nothing in it to do.
+// TestInquiryOfAgents checks that an agent's question asks for words only if it
+// has no action.
 func TestInquiryOfAgents(t *testing.T) {
 	t.Parallel()
 	for action, want := range map[string]bool{

@@ -7,8 +7,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestDenyByScript holds that what a script denies neither waits nor is
-// allowed by an answer for the run, and is counted like any other question.
+// TestDenyByScript checks that an action denied by a script neither waits nor
+// is allowed by an answer for the run, and is counted like any other question.
 func TestDenyByScript(t *testing.T) {
 	t.Parallel()
 	b := New("abcdef", Wait, []event.Event{

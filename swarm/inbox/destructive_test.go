@@ -8,9 +8,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestDestructiveIsAllowedOneByOne holds that a yes closes the question of one
-// agent where the action is DESTRUCTIVE, that a yes to all closes those of all,
-// and that a no does so in any case.
+// TestDestructiveIsAllowedOneByOne checks that a yes to a DESTRUCTIVE action
+// closes the question of a single agent. A yes to all closes those of all
+// agents, as does a no.
 func TestDestructiveIsAllowedOneByOne(t *testing.T) {
 	t.Parallel()
 	action := json.RawMessage(`"rm -rf /srv/data"`)

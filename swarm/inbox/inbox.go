@@ -1,9 +1,8 @@
-// Package inbox owns the questions of a run: what they are called, which are
-// open, who may be told no at once, and which answers hold for later
-// questions too.
+// Package inbox owns the questions of a run: their ids, which of them are open,
+// which are denied at once, and which answers hold for later questions too.
 //
-// It journals nothing, reaches no agent and shows nothing: the engine does
-// the first two with what the [Box] says, and faces read the journal.
+// It journals nothing, reaches no agent and shows nothing: the engine does the
+// first two with the results of the [Box], and faces read the journal.
 package inbox
 
 import (
@@ -20,7 +19,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Policy says what becomes of a question at first. The zero value denies.
+// Policy decides about a new question. The zero value denies.
 type Policy string
 
 // The policies.
@@ -40,7 +39,7 @@ func (p *Policy) UnmarshalText(text []byte) error {
 	}
 }
 
-// Box is the questions of one run. It belongs to one goroutine.
+// Box holds the questions of a run. It belongs to a single goroutine.
 type Box struct {
 	run    string
 	policy Policy
@@ -50,11 +49,12 @@ type Box struct {
 	// whole are the digests of actions that are not shown in full, by
 	// question. Later owners do not have them.
 	whole  map[string]string
-	denied map[task.ID]event.Files // what agents may not do to files
+	denied map[task.ID]event.Files // file actions that agents may not do
 }
 
-// New is a box that goes on after the questions and replies of earlier owners
-// of the run. What was open then is not open any more: whoever asked is gone.
+// New returns a box that continues after the questions and replies of earlier
+// owners of the run. Their open questions are closed: the agents that asked are
+// gone.
 func New(run string, policy Policy, earlier []event.Event) *Box {
 	b := &Box{run: run, policy: policy, rules: map[string]*event.Replied{}, whole: map[string]string{}, denied: map[task.ID]event.Files{}}
 	actions, questions := map[string]string{}, map[string]*event.Questioned{}
@@ -63,7 +63,7 @@ func New(run string, policy Policy, earlier []event.Event) *Box {
 		case *event.Questioned:
 			b.asked++
 			questions[e.ID] = e
-			if !e.Redacted { // of which nobody knows what was allowed
+			if !e.Redacted { // the allowed action is unknown if secrets were removed
 				actions[e.ID] = ruleKey(e)
 			}
 		case *event.Replied:
@@ -74,28 +74,27 @@ func New(run string, policy Policy, earlier []event.Event) *Box {
 	return b
 }
 
-// ID is what the n-th question of a run is called, from 1: run ids are unique
-// in the repository, and so is this.
+// ID is the id of the n-th question of a run, from 1: run ids are unique in the
+// repository, and so is this.
 func ID(run string, n int) string { return fmt.Sprintf("%s-%d", run, n) }
 
-// Ask takes a question. The reply is nil where somebody has to answer, and
-// else the one that holds already.
+// Ask takes a question. It returns the reply that holds already; nil: a person
+// has to answer.
 func (b *Box) Ask(agent task.ID, attempt int, asked *event.Asked) (*event.Questioned, *event.Replied) {
 	return b.AskAbout(agent, attempt, asked, Looked{})
 }
 
-// Looked is what is known of an action that was looked at.
+// Looked is the result of the examination of an action.
 type Looked struct {
-	Risk *event.Risk // what it was found to be; nil: nobody knows
+	Risk *event.Risk // nil: it is unknown
 	// Shown is the action without its secrets, as the question has it; nil:
 	// it has none.
 	Shown json.RawMessage
 }
 
-// AskAbout is Ask of an action that was looked at. What is shown of it is what
-// an answer has to be about, and it is the whole action that an answer for the
-// run holds for: of two that differ in a secret one may be meant to carry it
-// off.
+// AskAbout is Ask for an examined action. An answer has to be about the shown
+// form of the action. An answer for the run holds for the whole action: of two
+// actions that differ in a secret, either may be meant to steal it.
 func (b *Box) AskAbout(agent task.ID, attempt int, asked *event.Asked, l Looked) (*event.Questioned, *event.Replied) {
 	b.asked++
 	q := &event.Questioned{
@@ -123,8 +122,8 @@ func (b *Box) AskAbout(agent task.ID, attempt int, asked *event.Asked, l Looked)
 	return q, nil
 }
 
-// ErrNotOpen says that a question waits for no answer: it has one, its agent
-// has ended, or there never was such a question.
+// ErrNotOpen says that a question waits for no answer: it has an answer, its
+// agent has ended, or there never was such a question.
 var ErrNotOpen = errors.New("waits for no answer")
 
 // Closed is a question with its reply.
@@ -133,20 +132,20 @@ type Closed struct {
 	Reply    *event.Replied
 }
 
-// Answer is what somebody decided, and about what.
+// Answer is a person's decision about a shown action.
 type Answer struct {
 	event.Replied
-	// Shown is the [Digest] of the action they saw. Faces read questions from
-	// the journal's file, which agents may be able to change, so that an
-	// answer which says what it is about must be about that, and one that
-	// allows must say it. Empty: they saw none, and can only deny.
+	// Shown is the [Digest] of the action that the person saw. Faces read
+	// questions from the journal's file, which agents may be able to change. So
+	// a named digest must be that of the asked action, and an approval must
+	// name it. Empty: the person saw none, and can only deny.
 	Shown string
 }
 
-// OtherError is an answer to something else than what was asked.
+// OtherError is an answer to another action than the asked action.
 type OtherError struct {
 	ID string
-	// Unseen is set where the answer does not say what was shown.
+	// Unseen is set if the answer does not name the shown action.
 	Unseen bool
 }
 
@@ -226,8 +225,9 @@ func HasOwnReason(r *event.Replied) bool {
 		!strings.HasPrefix(r.Reason, sameAnswer) && !strings.HasPrefix(r.Reason, runAnswer)
 }
 
-// because is why a question has the answer to another one, with what the person
-// who gave that has said: whoever hears no can use it as much as the first.
+// because is the reason for a question that is closed by the answer to another.
+// It includes the words of the person: they help this agent as much as the
+// other.
 func because(how string, r *event.Replied) string {
 	if r.Reason == "" {
 		return how
@@ -243,20 +243,20 @@ func (e *OnceError) Error() string {
 	return fmt.Sprintf("question %s is about something DESTRUCTIVE, which is allowed once and never for the run", e.ID)
 }
 
-// onceOnly reports whether an answer to a question holds for no other one that
-// is asked later.
+// onceOnly reports whether an answer to a question does not hold for later
+// questions.
 func onceOnly(q *event.Questioned) bool { return q.Risk != nil && q.Risk.Tier == "DESTRUCTIVE" }
 
-// reaches reports whether an answer for the run holds for another question about
-// the same action. A no always does. A yes does not where the action has become,
-// or is for somebody else, what has to be asked about each time.
+// reaches reports whether an answer for the run holds for another question
+// about the same action. A no always does. A yes does not if the action, now or
+// for another agent, needs an approval each time.
 func reaches(r *event.Replied, q *event.Questioned) bool { return !r.Allow || !onceOnly(q) }
 
-// AlsoAnswers reports whether the answer to a question is the answer to another
-// open one about the same action: for the run, or because the two are one.
-// They are where the action was found to be the same in both, which it need
-// not be: one command may be graver for one agent than for another. A yes to a
-// DESTRUCTIVE action holds for its agent alone, unless the answer is for all.
+// AlsoAnswers reports whether the answer to a question also answers another
+// open question about the same action: for the run, or because both questions
+// are the same. They are the same if both have the same risk, which they need
+// not: a command may be graver for another agent. A yes to a DESTRUCTIVE action
+// holds for its agent alone, unless the answer is for all.
 func AlsoAnswers(r *event.Replied, found, other *event.Questioned) bool {
 	if r.For == task.ForTheRun {
 		return reaches(r, other)
@@ -313,7 +313,7 @@ func (b *Box) Waiting(id string) *event.Questioned {
 	return b.open[at]
 }
 
-// Open is how many questions wait.
+// Open is the number of open questions.
 func (b *Box) Open() int { return len(b.open) }
 
 func (b *Box) remember(key string, r *event.Replied) {
@@ -330,8 +330,8 @@ func (b *Box) key(q *event.Questioned) string {
 	return ruleKey(q)
 }
 
-// ruleKey is what a rule about a question holds for; empty where none can. A
-// script's questions are its own: what an agent may do answers none of them.
+// ruleKey is the key of a rule about a question; empty if it can have none. The
+// permissions of agents answer no question of a script.
 func ruleKey(q *event.Questioned) string {
 	if q.Agent == "" {
 		return ""

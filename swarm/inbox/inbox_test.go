@@ -14,7 +14,7 @@ func asked(action string) *event.Asked {
 	return &event.Asked{ID: "own", Action: json.RawMessage(action)}
 }
 
-// allow allows what was shown.
+// allow approves the shown action.
 func allow(id string, shown json.RawMessage) Answer {
 	return Answer{Shown: Digest(shown), Replied: event.Replied{ID: id, Allow: true}}
 }
@@ -69,14 +69,14 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatWasShownIsAnswered holds that nothing is allowed that nobody
-// saw, and that an answer to something else answers nothing.
+// TestOnlyWhatWasShownIsAnswered checks that no unseen action is allowed, and
+// that an answer to another action answers nothing.
 func TestOnlyWhatWasShownIsAnswered(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		asked  string
 		shown  string
-		unseen bool // the answer does not say what was shown
+		unseen bool // the answer does not name the shown action
 		allow  bool
 		passes bool
 	}{
@@ -128,7 +128,7 @@ func TestOnceIsOnce(t *testing.T) {
 	}
 }
 
-// TestNothingIsNotTheSame holds that an answer for the run to a question
+// TestNothingIsNotTheSame checks that an answer for the run to a question
 // without an action allows nothing else.
 func TestNothingIsNotTheSame(t *testing.T) {
 	t.Parallel()
@@ -159,8 +159,8 @@ func TestEndClosesTheAgentsOwn(t *testing.T) {
 	}
 }
 
-// TestLaterOwner holds that ids go on, that what was answered for the run
-// still holds, and that what was open is not.
+// TestLaterOwner checks that ids continue, that answers for the run still hold,
+// and that open questions are closed.
 func TestLaterOwner(t *testing.T) {
 	t.Parallel()
 	b := New("abcdef", Wait, []event.Event{
@@ -243,8 +243,9 @@ func TestEndKey(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNoAnswer: what differs in what is not shown is asked about by
-// itself, and an answer for the run does not outlive who knows what it was to.
+// TestSecretsAreNoAnswer: actions that differ only in a removed secret are
+// asked separately. An answer for the run ends with the owner that knows the
+// secret.
 func TestSecretsAreNoAnswer(t *testing.T) {
 	t.Parallel()
 	l := Looked{Risk: &event.Risk{Tier: "VISIBLE"}, Shown: json.RawMessage(`"send [redacted]"`)}
@@ -281,8 +282,8 @@ func TestSecretsAreNoAnswer(t *testing.T) {
 	}
 }
 
-// TestTheReasonIsForAll: whoever gets the answer to another's question hears
-// what the person has said.
+// TestTheReasonIsForAll: an agent that gets the answer to another's question
+// gets the words of the person, too.
 func TestTheReasonIsForAll(t *testing.T) {
 	t.Parallel()
 	looked := Looked{Risk: &event.Risk{Tier: "VISIBLE"}}
@@ -300,8 +301,8 @@ func TestTheReasonIsForAll(t *testing.T) {
 	}
 }
 
-// TestGraverIsAskedAbout holds that a yes is to an action as it was found to be:
-// where the same one is DESTRUCTIVE it is asked about, whatever was allowed.
+// TestGraverIsAskedAbout checks that a yes holds for the risk that was shown:
+// if the same action is DESTRUCTIVE elsewhere, it is asked again.
 func TestGraverIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	looked := func(tier, reason string) Looked { return Looked{Risk: &event.Risk{Tier: tier, Reason: reason}} }
@@ -310,8 +311,8 @@ func TestGraverIsAskedAbout(t *testing.T) {
 		name   string
 		answer bool
 		span   task.Span
-		first  Looked // what is answered
-		open   Looked // what another agent has asked meanwhile
+		first  Looked // the answered question
+		open   Looked // the open question of another agent
 		closes bool
 		later  Looked
 		holds  bool

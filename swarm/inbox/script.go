@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// Inquiry is a question that asks for words and not for permission: one of a
-// script, or one of an agent whose action has a question and nothing to do.
+// Inquiry is a question that asks for words and not for permission. A script
+// asks it, or an agent whose action has a question and nothing to do.
 type Inquiry struct {
 	Question string   `json:"question"`
 	Choices  []string `json:"choices,omitempty"`
@@ -44,8 +44,8 @@ func (e *ChoiceError) Error() string {
 	return fmt.Sprintf("question %s wants one of: %s", e.ID, strings.Join(e.Choices, ", "))
 }
 
-// fits makes an answer to an inquiry a text, and to that of a script one of its
-// choices.
+// fits turns an answer to an inquiry into a text. An answer to a script must be
+// an offered choice.
 func fits(q *event.Questioned, r *event.Replied) error {
 	in, ok := InquiryOf(q)
 	if !ok {

@@ -1,9 +1,9 @@
-// Package ledger tells what the agents of a run used of models, and what that
+// Package ledger reports the use of models by the agents of a run, and its
 // cost.
 //
-// It owns who a use is put down to, where a cost is from, and the comparison
-// with one model for everything. It reads what the journal adds up to, and
-// knows no prices but those it is given.
+// It owns the attribution of each use, the source of each cost, and the
+// comparison with a single model for everything. It reads the sums of the
+// journal, and knows only the prices that the caller gives.
 package ledger
 
 import (
@@ -16,17 +16,17 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Entry is what one attempt of an agent used.
+// Entry is the usage of an agent's attempt.
 type Entry struct {
 	Agent   task.ID
 	Attempt int
 	Role    string // never empty
 	Phase   string // empty: none
-	Model   string // empty: nobody said
+	Model   string // empty: not reported
 	Usage   task.Usage
 }
 
-// Request is whose use is told.
+// Request selects the usage to report.
 type Request struct {
 	View *store.View // required
 	// Only are the agents that are asked about; nil: all.
@@ -60,7 +60,7 @@ func Entries(r Request) []Entry {
 	return all
 }
 
-// RoleOf is the role of a call. A conversation that goes on keeps that of its
+// RoleOf is the role of a call. A continued conversation keeps the role of its
 // beginning.
 func RoleOf(v *store.View, in task.AgentInput) string {
 	for range len(v.Agents) + 1 { // as long as a chain can be
@@ -80,7 +80,7 @@ func RoleOf(v *store.View, in task.AgentInput) string {
 	return roles.Default
 }
 
-// By is what uses are summed by. The zero value is none.
+// By is the key by which uses are summed. The zero value is none.
 type By string
 
 // The keys of sums.
@@ -91,7 +91,7 @@ const (
 	ByPhase By = "phase"
 )
 
-// UnmarshalText refuses what there is not.
+// UnmarshalText returns an error for an unknown key.
 func (b *By) UnmarshalText(text []byte) error {
 	switch got := By(text); got {
 	case ByRole, ByModel, ByAgent, ByPhase:
@@ -101,7 +101,7 @@ func (b *By) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q: want role, model, agent or phase", text)
 }
 
-// of is whom an entry is put down to.
+// of is the key that an entry is counted under.
 func (b By) of(e Entry) string {
 	switch b {
 	case ByRole:
@@ -123,10 +123,10 @@ type Row struct {
 	Agents, Attempts int
 	Usage            roles.Usage
 	// The cost by its source: the agents, a computation when they reported
-	// tokens, or an estimate by what is known of prices now.
+	// tokens, or an estimate by the prices known now.
 	Reported, Computed, Estimated float64
-	// Unpriced are the models, empty for one that nobody said, of uses whose
-	// cost nobody knows.
+	// Unpriced are the models of uses with an unknown cost; empty for an
+	// unknown model.
 	Unpriced []string
 
 	agents map[task.ID]bool
@@ -135,7 +135,7 @@ type Row struct {
 // Cost is all of the cost that is known.
 func (r *Row) Cost() float64 { return r.Reported + r.Computed + r.Estimated }
 
-// Prices say what models cost.
+// Prices returns the price of a model.
 type Prices func(model string) (roles.Price, bool)
 
 // Sum sums entries up, in the order in which they come first. An estimate takes
@@ -195,23 +195,23 @@ func tokens(u task.Usage) roles.Usage {
 	return roles.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
 }
 
-// Comparison is what the same tokens cost where one model does everything.
+// Comparison is the cost of the same tokens with a single model for everything.
 type Comparison struct {
 	Model        string
 	Paid, OnThat float64
 	// Unknown are the models of which no price is known that says it all. With any
 	// of them Paid says nothing; OnThat does unless Model is among them.
 	Unknown []string
-	// Longest is how long a request may be for the model's price, where there
-	// were more tokens than that and it is not known of how many requests; 0:
-	// it does not matter.
+	// Longest is the longest request that the model's price covers. It is set
+	// if there were more tokens than that, from an unknown number of requests;
+	// 0: it does not matter.
 	Longest int64
 }
 
-// Saved is how much less was paid.
+// Saved is the amount by which less was paid.
 func (c *Comparison) Saved() float64 { return c.OnThat - c.Paid }
 
-// Compare compares with one model.
+// Compare compares with a single model.
 func Compare(entries []Entry, model string, prices Prices) *Comparison {
 	c := &Comparison{Model: model}
 	price, _ := prices(model)
@@ -227,8 +227,8 @@ func Compare(entries []Entry, model string, prices Prices) *Comparison {
 	return c
 }
 
-// Default is the model that the role default had in the run: the one that
-// answered most of it; empty where that has no entry that says.
+// Default is the model of the role default in the run: the model with most of
+// its tokens; empty if no entry names it.
 func Default(entries []Entry) string {
 	sums := map[string]int64{}
 	best := ""

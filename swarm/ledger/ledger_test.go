@@ -18,8 +18,8 @@ func prices(model string) (roles.Price, bool) {
 	return p, ok
 }
 
-// run is one with agents of several roles: a1 is tried three times on two
-// models, a2 goes on with a1, and a3 goes on with a4.
+// run is a run with agents of several roles: a1 is tried three times on two
+// models, a2 continues a1, and a3 continues a4.
 func run(t *testing.T) *store.View {
 	t.Helper()
 	v := store.Fold(store.Identity{}, nil)
@@ -81,8 +81,8 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestSlowEntries: what the model for after two failures used is that role's,
-// and what was used before is not.
+// TestSlowEntries: usage of the model for after two failures belongs to its
+// role, and earlier usage does not.
 func TestSlowEntries(t *testing.T) {
 	t.Parallel()
 	v := store.Fold(store.Identity{}, nil)

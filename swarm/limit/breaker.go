@@ -7,38 +7,38 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// inARow is how many failures alike open a breaker.
+// inARow is the number of equal failures that open a breaker.
 const inARow = 5
 
-// Failure is how an agent failed.
+// Failure is the failure of an agent.
 type Failure struct {
 	Agent  task.ID
 	Kind   task.ErrorKind
 	Reason string
-	// RetryAfter is how long it was told to wait; 0 where it was not.
+	// RetryAfter is the wait that it was told; 0: none.
 	RetryAfter time.Duration
 }
 
-// Trip is why nothing more should be started.
+// Trip is the reason to start nothing more.
 type Trip struct {
 	Kind   task.ErrorKind
 	Reason string
-	Until  time.Time // when it is worth trying again; zero where nobody knows
+	Until  time.Time // when it is worth trying again; zero: unknown
 }
 
-// Breaker watches how agents end, and says when the rest would only fail the
-// same way. It is pure; one goroutine uses it.
+// Breaker watches the ends of agents, and reports when the rest would only fail
+// the same way. It is pure; a single goroutine uses it.
 type Breaker struct {
 	last Failure
 	n    int
 	trip *Trip
 }
 
-// Open is why nothing more should be started; nil where that may be.
+// Open is the reason to start nothing more; nil: there is none.
 func (b *Breaker) Open() *Trip { return b.trip }
 
-// Passed notes an agent that did well. What an agent that is refused by its
-// provider has shown, another does not undo.
+// Passed notes the success of an agent. It does not undo a refusal of another
+// agent by its provider.
 func (b *Breaker) Passed() {
 	b.n = 0
 	if b.trip != nil && !refusal(b.trip.Kind) {
@@ -66,8 +66,8 @@ func (b *Breaker) Failed(now time.Time, f Failure) {
 	b.trip = b.tripOf(now, f, until)
 }
 
-// TripOf is why nothing more should be started after a failure of a provider, and
-// until when; zero: nobody knows.
+// TripOf returns the reason to start nothing more after a failure of a
+// provider, and its end; zero: unknown.
 func TripOf(now time.Time, f Failure, until time.Time) *Trip {
 	return (&Breaker{}).tripOf(now, f, until)
 }

@@ -8,9 +8,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// What a call reserves whose kind has used nothing yet: the tokens are a long
-// answer, the dollars what they cost at fifteen a million, the time what such
-// an answer takes.
+// The reservation of a call whose kind has used nothing yet: the tokens are a
+// long answer, the dollars their cost at fifteen a million, the time that of
+// such an answer.
 const (
 	FirstTokens = 20_000
 	FirstUSD    = 0.30
@@ -24,8 +24,8 @@ type Admission uint8
 const (
 	// Refused says that the total is spent: nothing that settles makes room.
 	Refused Admission = iota
-	// Waits says that what runs may use the rest: there is room once it has
-	// settled and used less.
+	// Waits says that running calls may use the rest: there is room once they
+	// have settled and used less.
 	Waits
 	// Admitted says that the call may start, and has reserved.
 	Admitted
@@ -34,24 +34,24 @@ const (
 // Reservation is a call that wants to start.
 type Reservation struct {
 	ID   string // required: unique among those that run
-	Kind string // what it is likely to use as much as
+	Kind string // calls of a kind are likely to use the same amount
 	// Limits are the call's own; 0 is none.
 	Limits task.Amount
 	// Silent is set where the call reports no usage: it spends time only.
 	Silent bool
 }
 
-// Budget holds the calls of a run to totals. It is pure: it measures and
-// starts nothing, and one goroutine uses it.
+// Budget limits the calls of a run to totals. It is pure: it measures and
+// starts nothing, and a single goroutine uses it.
 //
-// A call starts while what was spent, and what running calls have reserved and
-// not spent yet, are less than the total. Time is not reserved: it passes for
-// all of them at once.
+// A call starts while the sum of the spending and the unspent reservations of
+// running calls is less than the total. Time is not reserved: it passes for all
+// of them at once.
 type Budget struct {
 	total   task.Amount
 	spent   task.Amount // by calls that run, too
 	running map[string]*reserved
-	used    map[string]task.Amount // the most that one call of a kind used
+	used    map[string]task.Amount // the highest usage of a call of each kind
 }
 
 // reserved is a call that runs.
@@ -69,10 +69,10 @@ func NewBudget(total, spent task.Amount) *Budget {
 	}
 }
 
-// Spent is what the run has spent, by calls that run too.
+// Spent is the spending of the run, including that of running calls.
 func (b *Budget) Spent() task.Amount { return b.spent }
 
-// Learn notes what a call of a kind has used under an earlier owner.
+// Learn notes the usage of a call of a kind under an earlier owner.
 func (b *Budget) Learn(kind string, used task.Amount) {
 	most := b.used[kind]
 	b.used[kind] = task.Amount{
@@ -128,7 +128,8 @@ func (b *Budget) Short() (short task.Amount) {
 	return short
 }
 
-// fits reports whether there is room beside what running calls may still use.
+// fits reports whether there is room beside the open reservations of running
+// calls.
 func (b *Budget) fits() bool {
 	likely := b.spent
 	for _, r := range b.inOrder() {
@@ -140,8 +141,9 @@ func (b *Budget) fits() bool {
 		(b.total.USD == 0 || likely.USD < b.total.USD)
 }
 
-// inOrder are the calls that run, always in one order: the last digit of a sum of
-// dollars goes by that, and whether it is the total.
+// inOrder lists the running calls, always in the same order: the last digit of
+// a sum of dollars depends on the order, and that digit may decide whether the
+// total is reached.
 func (b *Budget) inOrder() (all []*reserved) {
 	for _, id := range slices.Sorted(maps.Keys(b.running)) {
 		all = append(all, b.running[id])
@@ -149,8 +151,8 @@ func (b *Budget) inOrder() (all []*reserved) {
 	return all
 }
 
-// Spend counts what a running call reports. What a call reports that does not
-// run was spent all the same.
+// Spend counts the reported usage of a call. The usage of a call that does not
+// run is counted too.
 func (b *Budget) Spend(id string, u task.Usage) {
 	b.spent.Add(u.Spent())
 	if r := b.running[id]; r != nil {
@@ -161,15 +163,15 @@ func (b *Budget) Spend(id string, u task.Usage) {
 // Ending is a call that ran and does not any more.
 type Ending struct {
 	ID string // required
-	// Usage is what it used in all, with what it had reported.
+	// Usage is its whole usage, including the usage that it had reported.
 	Usage task.Usage
 	Took  time.Duration
-	// Whole is set where it did what it was to do. One that did not, and has
-	// used nothing, tells nothing of what its kind uses.
+	// Whole is set if the call did its task. A call that did not, and has no
+	// usage, says nothing about its kind.
 	Whole bool
 }
 
-// End gives back what a call had reserved.
+// End gives back the reservation of a call.
 func (b *Budget) End(e Ending) {
 	r := b.running[e.ID]
 	if r == nil {
@@ -186,9 +188,9 @@ func (b *Budget) End(e Ending) {
 // Pass says how much time has been spent in all.
 func (b *Budget) Pass(worked time.Duration) { b.spent.Time = max(b.spent.Time, worked) }
 
-// hard is where running calls are stopped: what they had reserved at their
-// start beyond the total. Of time, which passes for all of them at once, that
-// is the most that one had reserved.
+// hard is the limit at which running calls are stopped: the total and their
+// reservations. Time passes for all of them at once, so of time it adds only
+// the longest reservation.
 func (b *Budget) hard() task.Amount {
 	at := b.total
 	var longest time.Duration

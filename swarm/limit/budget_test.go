@@ -12,7 +12,7 @@ import (
 
 func used(tokens int64) task.Usage { return task.Usage{Input: 1 << 40, Output: tokens} }
 
-// TestReserve says for each step of a story what the budget answers to a call
+// TestReserve checks, for each step of a story, the budget's verdict on a call
 // that wants to start then.
 func TestReserve(t *testing.T) {
 	t.Parallel()
@@ -89,8 +89,8 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestDollarsInOrder holds that the same calls leave the same room each time: a
-// tenth, six and a tenth are eight tenths in some orders, and less in others.
+// TestDollarsInOrder checks that the same calls leave the same room each time:
+// a tenth, six and a tenth are eight tenths in some orders, and less in others.
 func TestDollarsInOrder(t *testing.T) {
 	t.Parallel()
 	tenth := 0.1 // no constant: sums of those are exact
@@ -112,7 +112,7 @@ func TestDollarsInOrder(t *testing.T) {
 	}
 }
 
-// TestOverdrawn holds running calls to the total and what they had reserved.
+// TestOverdrawn limits running calls to the total and their reservations.
 func TestOverdrawn(t *testing.T) {
 	t.Parallel()
 	b := NewBudget(task.Amount{Tokens: 100, Time: time.Hour}, task.Amount{Tokens: 40})
@@ -155,9 +155,9 @@ func TestOverdrawn(t *testing.T) {
 	}
 }
 
-// TestBudgetHolds plays random stories: nothing starts once a total is spent,
-// or beside calls that may use the rest; whatever waits can start once nothing
-// runs; and what is spent is the sum of what the calls used.
+// TestBudgetHolds plays random stories. No call starts once a total is spent,
+// or beside calls that may use the rest. A waiting call can start once no other
+// runs. The spending is the sum of the calls' usage.
 func TestBudgetHolds(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {

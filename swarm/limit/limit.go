@@ -1,9 +1,8 @@
-// Package limit owns how much may happen: how many agents a machine holds by its
-// memory, whether its disk has room for one more workspace, what a run may spend,
-// and when agents fail in a way that the next one would too.
+// Package limit owns the limits of a run: the number of agents for the memory
+// of a machine, the room for another workspace on its disk, the spending of a
+// run, and failures that the next agent would repeat.
 //
-// It measures and answers. Who waits, and for how long, is the engine's
-// business.
+// It measures and answers. The engine decides about waits.
 package limit
 
 import (
@@ -19,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MaxJobs is how many agents can run at once.
+// MaxJobs is the number of agents that can run at once.
 const MaxJobs = 100
 
 // CommandFootprint is the memory a command is taken to need, in bytes.
@@ -28,8 +27,8 @@ const CommandFootprint = 64 << 20
 // reserve is the memory that is left to everything else, in bytes.
 const reserve = 1 << 30
 
-// Jobs is how many agents of the given footprint fit into the available
-// memory, both in bytes: at least 1, at most [MaxJobs].
+// Jobs is the number of agents of the given footprint that fit into the
+// available memory, both in bytes: at least 1, at most [MaxJobs].
 func Jobs(available, footprint int64) int {
 	if available <= 0 || footprint <= 0 {
 		return MaxJobs
@@ -60,7 +59,7 @@ func MemAvailable() int64 {
 	return 0
 }
 
-// SpaceError says that a disk is too full for one workspace, while nothing
+// SpaceError reports that a disk is too full for a workspace, while nothing
 // that could make room is running.
 type SpaceError struct {
 	Dir        string
@@ -72,7 +71,7 @@ func (e *SpaceError) Error() string {
 		e.Need>>20, e.Dir, e.Have>>20)
 }
 
-// Hint says what would be right.
+// Hint returns the way out.
 func (e *SpaceError) Hint() string {
 	return "free some space (`swarm gc` empties the trash), or set SWARM_STATE_DIR to a larger disk"
 }
@@ -81,8 +80,8 @@ func (e *SpaceError) Hint() string {
 // whatever else the machine does, in bytes.
 const DiskSlack = 64 << 20
 
-// Disk admits workspaces by free space. What was admitted counts as used
-// until it is released, since filling a workspace takes time.
+// Disk admits workspaces by free space. Admitted space counts as used until it
+// is released, since filling a workspace takes time.
 type Disk struct {
 	Dir  string                // required
 	Free func() (int64, error) // required: bytes
@@ -125,7 +124,7 @@ func (d *Disk) Admit(ctx context.Context, size int64, waits func(why string)) (f
 	return filled, released, nil
 }
 
-// try takes the space and returns nil, or returns what to wait for.
+// try takes the space and returns nil, or returns the channel to wait for.
 func (d *Disk) try(size int64) (<-chan struct{}, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,54 +7,55 @@ import (
 	"time"
 )
 
-// Kind is what an agent of a kind asks of the machine.
+// Kind is the memory need of a kind of agents.
 type Kind struct {
-	// Footprint is the memory that one is taken to need, in bytes; 0 is
+	// Footprint is the memory that an agent is expected to need, in bytes; 0 is
 	// [CommandFootprint].
 	Footprint int64
 }
 
-// settled is how long after its start an agent is taken to have the memory that
-// it will have, as far as the kernel tells of it.
+// settled is the time after which an agent counts as having all its memory, as
+// far as the kernel reports it.
 const settled = 10 * time.Second
 
-// memoryGap is how often somebody who waits for memory looks again: other
-// programs give it back, too, and do not say so.
+// memoryGap is the time between two looks of a waiter: other programs give
+// memory back, too, without a notice.
 const memoryGap = time.Second
 
-// Memory admits agents by free memory: what is available less what those that
-// were admitted are likely to take yet has to leave a reserve to everything
-// else. One is always admitted; a small machine could not run any otherwise.
+// Memory admits agents by free memory. The available memory, less the expected
+// growth of the admitted agents, has to leave a reserve to all other programs.
+// A single agent is always admitted; a small machine could not run any
+// otherwise.
 type Memory struct {
-	// Available is how much new programs can have, in bytes; 0 where nobody
-	// knows, and then all are admitted.
+	// Available is the memory for new programs, in bytes; 0: it is unknown, and
+	// then all are admitted.
 	Available func() int64 // required
-	// Used is how much stands below a process; nil or 0 where nobody knows.
+	// Used is the memory below a process; nil or 0: unknown.
 	Used func(pid int) int64
 	Now  func() time.Time // required
 
 	mu      sync.Mutex // guards the fields below
 	in      map[*Tenant]bool
-	learnt  map[string]int64 // of kinds: what was measured
-	last    *reading         // what all that wait go by; nil: it is to be taken again
-	changed chan struct{}    // closed when one has left
+	learnt  map[string]int64 // the measured memory, by kind
+	last    *reading         // the reading for all waiters; nil: it is to be taken again
+	changed chan struct{}    // closed when an agent has left
 }
 
-// reading is what was measured at a time. A hundred agents that wait would each
-// look through all processes of a hundred others, every second.
+// reading is a measurement at a time. Without it a hundred waiting agents would
+// each look through all processes of a hundred others, every second.
 type reading struct {
 	at   time.Time
 	free int64
-	used map[*Tenant]int64 // nil: nobody had to know yet
+	used map[*Tenant]int64 // nil: not needed yet
 }
 
 // Tenant is an agent that was admitted.
 type Tenant struct {
 	memory *Memory
 	kind   string
-	table  int64 // what its kind is said to need
+	table  int64 // the configured need of its kind
 	since  time.Time
-	pid    int // of its supervisor; 0 before it has one
+	pid    int // of its supervisor; 0 before it has a supervisor
 }
 
 // MemoryRequest is an agent that wants to start.
@@ -101,7 +102,7 @@ func (t *Tenant) Runs(pid int) {
 	t.pid = pid
 }
 
-// Leave gives back what an agent was admitted for.
+// Leave gives back the memory of an admitted agent.
 func (t *Tenant) Leave() {
 	m := t.memory
 	m.mu.Lock()
@@ -114,7 +115,8 @@ func (t *Tenant) Leave() {
 	}
 }
 
-// try admits an agent, or says why not and what to wait for.
+// try admits an agent, or returns the reason against it and the channel to wait
+// for.
 func (m *Memory) try(r MemoryRequest) (*Tenant, string, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +137,7 @@ func (m *Memory) try(r MemoryRequest) (*Tenant, string, <-chan struct{}) {
 	return t, "", nil
 }
 
-// look is how much is available, as all see it that ask within the same while.
+// look is the available memory, the same for all callers within a short time.
 func (m *Memory) look() (free int64) {
 	now := m.Now()
 	if m.last == nil || now.Before(m.last.at) || now.Sub(m.last.at) >= memoryGap {
@@ -144,8 +146,8 @@ func (m *Memory) look() (free int64) {
 	return m.last.free
 }
 
-// fits reports whether one more leaves the reserve. Only where that is close is
-// it measured what the others have taken already.
+// fits reports whether another agent leaves the reserve. It measures the memory
+// of the other agents only if that is close.
 func (m *Memory) fits(free int64, r MemoryRequest) bool {
 	promised := m.likely(r.Name, r.Kind.Footprint)
 	for t := range m.in {
@@ -164,7 +166,7 @@ func (m *Memory) fits(free int64, r MemoryRequest) bool {
 	return free-promised >= reserve
 }
 
-// likely is what an agent of a kind is taken to need.
+// likely is the expected memory of an agent of a kind.
 func (m *Memory) likely(kind string, table int64) int64 {
 	if known := m.learnt[kind]; known > 0 {
 		// A measure is of this moment, and a program that grew once
@@ -174,7 +176,7 @@ func (m *Memory) likely(kind string, table int64) int64 {
 	return table
 }
 
-// owed is what an agent is likely to take yet.
+// owed is the memory that an agent is likely to take yet.
 func (m *Memory) owed(t *Tenant) int64 {
 	if used := m.used(t); used > 0 {
 		return max(0, m.likely(t.kind, t.table)-used)
@@ -185,11 +187,11 @@ func (m *Memory) owed(t *Tenant) int64 {
 	return m.likely(t.kind, t.table)
 }
 
-// used is what an agent had when that was last measured; 0 where nobody knows.
+// used is the last measured memory of an agent; 0: it is unknown.
 func (m *Memory) used(t *Tenant) int64 { return m.last.used[t] }
 
-// measure finds out what each agent has, and learns what those of each kind use
-// that run for a while.
+// measure reads the memory of each agent, and learns the need of each kind from
+// the agents that have run for a while.
 func (m *Memory) measure() {
 	m.last.used = map[*Tenant]int64{}
 	sum, n := map[string]int64{}, map[string]int64{}
@@ -218,7 +220,8 @@ type Gaps struct {
 	next map[string]time.Time
 }
 
-// Wait waits for the turn of an agent to start. Once ctx has ended nobody has one.
+// Wait waits for the turn of an agent to start. It returns the cause of ctx
+// once ctx has ended.
 func (g *Gaps) Wait(ctx context.Context, kind string, gap time.Duration) error {
 	if gap <= 0 || ctx.Err() != nil {
 		return context.Cause(ctx)

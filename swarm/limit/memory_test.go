@@ -12,20 +12,20 @@ import (
 
 const mib = 1 << 20
 
-// TestMemoryAdmits says how many agents of 100 MiB are admitted at once, by what
-// is available beside the reserve and what those that run are seen to use.
+// TestMemoryAdmits checks the number of agents of 100 MiB that are admitted at
+// once, by the memory beside the reserve and the memory of running agents.
 func TestMemoryAdmits(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name string
 		free int64         // beside the reserve, when the first comes
-		uses int64         // what each takes from that, once it runs
-		told bool          // the kernel says what each uses
-		gap  time.Duration // between one and the next
+		uses int64         // the memory that each running agent takes from that
+		told bool          // the kernel reports the memory of each agent
+		gap  time.Duration // between two starts
 		want int
 	}{
 		{"all at once, by the table", 450 * mib, 0, true, 0, 4},
-		{"nothing free", 0, 0, true, 0, 1}, // one there must be
+		{"nothing free", 0, 0, true, 0, 1}, // a single agent is always admitted
 		{"nobody knows", -reserve, 0, true, 0, 10},
 		{"those that settled have what they have", 450 * mib, 0, false, settled, 10},
 		{"as heavy as said", 450 * mib, 100 * mib, true, settled, 4},
@@ -66,8 +66,8 @@ func TestMemoryAdmits(t *testing.T) {
 	}
 }
 
-// TestMemoryMakesRoom admits the next once one has left, or other programs gave
-// memory back, and tells once why it waits.
+// TestMemoryMakesRoom admits the next agent once an agent has left, or other
+// programs gave memory back, and tells the reason of the wait once.
 func TestMemoryMakesRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -151,8 +151,8 @@ func TestGaps(t *testing.T) {
 	})
 }
 
-// TestMemoryMeasuresOnce holds that all who wait go by one measurement a second,
-// and that it is taken again once one has left.
+// TestMemoryMeasuresOnce checks that all waiters share a measurement for a
+// second, and that it is taken again once an agent has left.
 func TestMemoryMeasuresOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// requestsEach is how many requests an agent may make within a minute. An agent
-// asks, and then runs a tool: three seconds for both is quick.
+// requestsEach is the number of requests that an agent may make within a
+// minute. An agent asks, and then runs a tool: three seconds for both is quick.
 const requestsEach = 20
 
-// longestReset is the longest time after which a limit counts as one of requests
-// or tokens a minute. A limit a day says nothing of how many agents may work.
+// longestReset is the longest time after which a limit counts as a limit of
+// requests or tokens a minute. A limit a day says nothing about the number of
+// agents.
 const longestReset = 2 * time.Minute
 
-// Remaining returns how many requests like one that used these tokens a provider
-// still allows within about a minute, by the headers of its answer; 0 if they do
-// not say it. The headers of OpenAI (and of many servers with its API) and of
-// Anthropic are known. header returns a header by its name in lower case, or "".
+// Remaining returns how many requests with this usage a provider still allows
+// within about a minute, by the headers of its answer; 0 if they do not say it.
+// It knows the headers of OpenAI (and of many servers with its API) and of
+// Anthropic. header returns a header by its name in lower case, or "".
 func Remaining(header func(name string) string, tokens int64, now time.Time) int {
 	least := math.MaxInt32
 	note := func(left int64) { least = int(min(int64(least), max(left, 1))) }

@@ -22,20 +22,19 @@ const growth = 5
 // window, and with no less than firstSize where it had as much.
 const restAfter = time.Hour
 
-// forgetAfter is how long a ceiling is believed to the full. What a provider
-// allows changes; after that time it is tried as soon as it was at first.
+// forgetAfter is how long a ceiling is fully trusted. The limits of a provider
+// change; after that time the ceiling is tried as soon as at first.
 const forgetAfter = time.Hour
 
-// patience is how many full windows of successes at the ceiling come before
-// one more is tried, and maxPatience how many once that has been refused again
-// and again.
+// patience is the number of full windows of successes at the ceiling before the
+// window tries another place. maxPatience bounds it after repeated refusals.
 const (
 	patience    = 8
 	maxPatience = 128
 )
 
-// owedEach is how many successes outweigh one refusal before more is tried,
-// and maxOwed bounds what they add up to.
+// owedEach is the number of successes that outweigh a refusal before the window
+// tries more, and maxOwed bounds their sum.
 const (
 	owedEach = 40
 	maxOwed  = 4000
@@ -48,40 +47,41 @@ const (
 	maxRest   = time.Minute
 )
 
-// MaxTold is how long a lane may be told to wait. An agent can say anything;
-// whoever is told more than this is not believed, and asks again then.
+// MaxTold bounds the wait that a lane may be told. An agent can report any
+// time; after MaxTold the lane is tried again.
 const MaxTold = time.Hour
 
 // spreadGap is the most that lies between two of those that enter after the
 // lane was told to wait: they would all come back at once.
 const spreadGap = 250 * time.Millisecond
 
-// Window is how many agents may be at work in one lane, learnt from how its
-// provider answers. It grows while all goes well, shrinks when one is refused,
-// and remembers where that was. The zero value is a lane nobody has been in.
+// Window is the number of agents that may be at work in a lane, learnt from the
+// answers of its provider. It grows on successes, shrinks on a refusal, and
+// remembers the size of that refusal. The zero value is a lane without any
+// requests.
 //
-// It is pure: it is told the time, and one goroutine uses it.
+// It is pure: the caller gives the time, and a single goroutine uses it.
 type Window struct {
 	Size int `json:"size,omitempty"` // how many may be at work
-	// Ceiling is how many went well when one more was refused; 0 where none
-	// was.
+	// Ceiling is the size that went well before another place was refused; 0:
+	// none was.
 	Ceiling int `json:"ceiling,omitempty"`
 	// Good counts successes since Size has changed.
 	Good int `json:"good,omitempty"`
-	// Proofs counts those of them that were the first of an agent, and Step is
-	// how many there must be, where others are new, before it grows again.
+	// Proofs counts the agents' first requests among them. Step is the needed
+	// number of those, while other agents are new, before it grows again.
 	Proofs int `json:"proofs,omitempty"`
 	Step   int `json:"step,omitempty"`
-	// Probing is set while Size is one over the ceiling, to find out.
+	// Probing is set while Size is a place above the ceiling, as a test.
 	Probing bool `json:"probing,omitempty"`
-	// Patience is how many full windows of successes come before that.
+	// Patience is the number of full windows of successes before that.
 	Patience int `json:"patience,omitempty"`
-	// Owed is how many successes come before that, too, for what has been
-	// refused so far.
+	// Owed is a number of successes that also come before that, for past
+	// refusals.
 	Owed int `json:"owed,omitempty"`
 	// Streak counts refusals since the last success.
 	Streak int `json:"streak,omitempty"`
-	// Spread is how many of the next that enter keep a gap.
+	// Spread is the number of next entries that keep a gap.
 	Spread int `json:"spread,omitempty"`
 
 	Until   time.Time `json:"until,omitzero"`   // nothing enters before
@@ -95,8 +95,8 @@ type Success struct {
 	Held  int  // agents in the lane, with whose it was
 	Fresh int  // those of them of which none is known to have gone well
 	First bool // it was the first of its agent
-	// Left is how many requests the provider allows within about a minute, as it
-	// says; 0 where it does not.
+	// Left is the number of requests that the provider reports as left within
+	// about a minute; 0: it does not report it.
 	Left int
 }
 
@@ -111,7 +111,7 @@ func Random(n time.Duration) time.Duration {
 	return rand.N(n)
 }
 
-// begin brings a window up to date that is new or that nobody was in for long.
+// begin brings a window up to date that is new or was empty for long.
 func (w *Window) begin(now time.Time, held int) {
 	w.Size = max(w.Size, 0)
 	w.setBack(now)
@@ -134,15 +134,15 @@ func (w *Window) begin(now time.Time, held int) {
 	}
 }
 
-// Restart narrows the window to the size that a new one begins with.
+// Restart narrows the window to the size of a new window.
 func (w *Window) Restart(now time.Time) {
 	w.begin(now, 0)
 	w.resize(min(w.Size, firstSize))
 	w.Step, w.Until = w.Size, time.Time{}
 }
 
-// setBack brings a window up to date whose times lie ahead of now: the clock was
-// set back. What was left to wait is waited, and no more than that.
+// setBack adjusts a window whose times lie ahead of now: the clock was set
+// back. The rest of a wait stays the same.
 func (w *Window) setBack(now time.Time) {
 	latest := w.Used
 	for _, at := range []time.Time{w.Refused, w.Cut} {
@@ -187,12 +187,12 @@ func (w *Window) Enter(now time.Time, held int, chance Chance) (why string, wait
 
 // Passed notes a request that went well.
 //
-// The window grows where it is what holds agents back, once as many requests
-// went well as it holds agents, and at least one of each that it grew for:
-// whoever has just entered may be the one too many. A wide window that was never
+// The window grows if it is the limit that holds agents back. It needs as many
+// successes as it holds agents, and at least one of each agent that it grew
+// for: the latest agent may be the one too many. A wide window that was never
 // refused grows by a place for each agent whose first request went well, so it
-// doubles in the time of an answer. It widens at once as far as its provider says
-// that requests are left.
+// doubles in the time of an answer. It widens at once to the number of requests
+// that its provider reports as left.
 func (w *Window) Passed(now time.Time, s Success) {
 	w.begin(now, max(1, s.Held))
 	w.Used, w.Streak, w.Owed = now, 0, max(0, w.Owed-1)
@@ -217,7 +217,8 @@ func (w *Window) Passed(now time.Time, s Success) {
 	case w.Size < w.Ceiling:
 		w.resize(min(w.Size+max(1, w.Size/growth), w.Ceiling))
 	case w.Probing:
-		// It holds one more. There may be many more: the next is tried soon.
+		// It holds another agent. There may be room for many more: the next is
+		// tried soon.
 		w.Ceiling, w.Patience = w.Size, 1
 		w.resize(w.Size)
 	case w.Good >= w.Size*w.Patience && w.Owed == 0 && w.Size < maxSize:
@@ -240,12 +241,13 @@ func (w *Window) resize(to int) {
 
 // Refusal is a request that was refused.
 type Refusal struct {
-	// After is how long the provider said to wait; 0 where it did not.
+	// After is the wait that the provider asked for; 0: none.
 	After time.Duration
 	// Overloaded is set where the provider is short itself: that says nothing of
 	// how many it allows.
 	Overloaded bool
-	// Since is when the same agent entered, or last had a request go well.
+	// Since is the time when the same agent entered, or last had a request go
+	// well.
 	Since time.Time
 }
 

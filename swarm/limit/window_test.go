@@ -198,10 +198,10 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// happening is one thing of a simulation, in its time.
+// happening is an event of a simulation, with its time.
 type happening struct {
 	at time.Time
-	n  int // of two at the same time the one that was planned first
+	n  int // of two at the same time, the event planned first wins
 	do func(now time.Time)
 }
 
@@ -405,7 +405,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestClockSetBack holds that a window waits no longer than it was told, and
+// TestClockSetBack checks that a window waits no longer than it was told, and
 // learns on, though its times lie ahead.
 func TestClockSetBack(t *testing.T) {
 	t.Parallel()

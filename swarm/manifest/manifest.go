@@ -1,10 +1,10 @@
-// Package manifest owns what a reviewer is shown of somebody's work: which
-// files changed and where, and what the commands of the harness said of it.
+// Package manifest owns the description of an agent's work for a reviewer: the
+// changed files and lines, and the results of the harness's commands.
 //
-// It holds nothing of a file that changed, and its text is bounded whatever is: a
-// reviewer with tools that read looks at what it wants to. Only a command that
-// prints files by itself can show some of one, in the end of its output. It
-// compares nothing and runs nothing.
+// It holds no content of a changed file, and its text is bounded for any
+// change: a reviewer with tools for reading looks at the files itself. Only a
+// command that prints files can show some of their content, in the end of its
+// output. It compares nothing and runs nothing.
 package manifest
 
 import (
@@ -19,21 +19,22 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Manifest is what is shown.
+// Manifest is the description for a reviewer.
 type Manifest struct {
 	Files []File `json:"files"`
 	// Steps are the commands that were run, in order.
 	Steps []Step `json:"steps"`
 }
 
-// File is one path that differs.
+// File is a path that differs.
 type File struct {
 	Path    string `json:"path"`
 	Status  string `json:"status"` // added, deleted, changed or retyped
 	Added   int    `json:"added"`
 	Deleted int    `json:"deleted"`
 	Binary  bool   `json:"binary,omitempty"`
-	// Lines are where its new text differs, such as 3-9; the first few.
+	// Lines are the places of its new text that differ, such as 3-9; the first
+	// few.
 	Lines []string `json:"lines,omitempty"`
 }
 
@@ -43,7 +44,7 @@ type Step struct {
 	Command string `json:"command"`
 	OK      bool   `json:"ok"`
 	Code    int    `json:"code"` // its exit status
-	// Tail is the end of what it printed.
+	// Tail is the end of its output.
 	Tail string `json:"tail,omitempty"`
 }
 
@@ -55,7 +56,7 @@ const (
 	maxPath    = 64
 	maxCommand = 40
 	maxSaid    = 150
-	// MaxTail is how much of the output of a command is kept, in bytes.
+	// MaxTail bounds the kept output of a command, in bytes.
 	MaxTail   = 800
 	tailLines = 12
 )
@@ -165,8 +166,8 @@ func (s Step) text() string {
 	return text
 }
 
-// Tail is the end of an output, made fit to be read: the last lines of it,
-// without what steers a terminal.
+// Tail is the readable end of an output: its last lines, without control
+// characters for a terminal.
 func Tail(output string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || !unicode.IsControl(r) {
@@ -186,12 +187,12 @@ func Tail(output string) string {
 	return "…" + text
 }
 
-// name is a path on one line. Of a long one both ends are left.
+// name is a path on a single line. Of a long path both ends are left.
 func name(path string) string { return stage.Middle(stage.Line(path), maxPath) }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Verdict is what a reviewer answers.
+// Verdict is the answer of a reviewer.
 type Verdict struct {
 	Pass     bool      `json:"pass"`
 	Problems []Problem `json:"problems,omitempty"`
@@ -203,7 +204,7 @@ type Problem struct {
 	Problem string `json:"problem"`
 }
 
-// String is the problem on one line.
+// String is the problem on a single line.
 func (p Problem) String() string {
 	if p.Path == "" {
 		return p.Problem

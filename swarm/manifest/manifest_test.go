@@ -44,7 +44,7 @@ Run by the harness on this work:
 }
 
 // TestTextIsBounded: neither many files, nor long names, nor long outputs make
-// it longer than what a reviewer should read.
+// the text too long for a reviewer.
 func TestTextIsBounded(t *testing.T) {
 	t.Parallel()
 	m := &Manifest{Files: Files(extreme("é", 5000)), Steps: extremeSteps()}

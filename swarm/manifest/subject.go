@@ -15,11 +15,11 @@ import (
 	"agentswarm/swarm/stage"
 )
 
-// Namer is what a model is told of its part that names the commit of a change.
+// Namer is the instruction for a model that names the commit of a change.
 const Namer = "You name the commit of another agent's change and do nothing else. Answer at once from what you are shown; " +
 	"use no tool."
 
-// MaxSubject is how many characters a subject may have.
+// MaxSubject is the number of characters that a subject may have.
 const MaxSubject = 72
 
 // How much of a task a model is shown that names a change: its first lines, and
@@ -45,9 +45,10 @@ func SubjectSchema() json.RawMessage {
 		`"required":["subject"],"additionalProperties":false}`)
 }
 
-// ReadSubject is the subject that a structured answer is. A model wrote it, who
-// may have read anything: it is one line of characters that a log can show, and
-// says nothing that git or a forge acts upon.
+// ReadSubject returns the subject of a structured answer. A model wrote it, who
+// may have read anything. So it must be a line of characters that a log can
+// show, without text that git or a forge acts upon. It returns an error for any
+// other answer.
 func ReadSubject(answer json.RawMessage) (string, error) {
 	var a struct {
 		Subject *string `json:"subject"`
@@ -65,7 +66,7 @@ func ReadSubject(answer json.RawMessage) (string, error) {
 	return text, nil
 }
 
-// unfit says why a text is no subject; empty where it is one.
+// unfit returns why a text is no subject; empty: it is a subject.
 func unfit(text string) string {
 	hidden := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 	switch {
@@ -93,9 +94,9 @@ func unfit(text string) string {
 	return ""
 }
 
-// trailer reports whether a line looks like one: a key of words with dashes
-// between them, such as Signed-off-by, and a colon. What conventional commits
-// begin with, such as fix(api):, has none.
+// trailer reports whether a line looks like a trailer: a key of words with
+// dashes between them, such as Signed-off-by, and a colon. The start of a
+// conventional commit, such as fix(api):, has no dashes.
 func trailer(text string) bool {
 	key, _, ok := strings.Cut(text, ":")
 	return ok && strings.Contains(key, "-") && !strings.ContainsFunc(key, func(r rune) bool {
@@ -103,10 +104,10 @@ func trailer(text string) bool {
 	})
 }
 
-// closing matches what has a forge close an issue, or open it again, once it
-// lands: the words that GitHub, GitLab, Gitea and Bitbucket take for that,
-// whatever stands around them, and behind them an issue such as #1, me/it#1,
-// GH-1 or an address. Nobody asked the model to decide that.
+// closing matches text that makes a forge close an issue, or open it again,
+// once it lands: the words that GitHub, GitLab, Gitea and Bitbucket take for
+// that, with any text around them, and behind them an issue such as #1,
+// me/it#1, GH-1 or an address. The model has no authority to decide that.
 var closing = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		verb  = `(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|reopen(?:s|ed|ing)?)`
@@ -116,18 +117,18 @@ var closing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[^\pL\pN])` + verb + `[^\pL\pN]+` + noun + issue)
 })
 
-// merging matches what git, GitHub, Bitbucket and Azure call a merge: a change
-// that nobody looked at is not to look like one that was.
+// merging matches the subjects of merges by git, GitHub, Bitbucket and Azure: a
+// change without a review must not look like a reviewed change.
 var merging = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:merge +(?:pull +request|branch|remote-tracking|(?:tag|commit) +')|merged +(?:in|pr) )`)
 })
 
-// key is an issue of a tracker that stands beside the forge, such as PROJ-12.
-// Such keys are of capitals, and what people call level-2 is none.
+// key is an issue of a tracker beside the forge, such as PROJ-12. Such keys are
+// of capitals, so a name such as level-2 is no key.
 const key = `[A-Z][A-Z0-9_]+-\d+\b`
 
 // closesKey reports whether a text closes an issue by its key: Jira, Linear and
-// YouTrack know them where they read what lands. A word may close many.
+// YouTrack find such keys in landed commits. A word may close many.
 func closesKey(text string) bool {
 	for _, keys := range closingKeys().FindAllStringSubmatch(text, -1) {
 		if slices.ContainsFunc(oneKey().FindAllString(keys[1], -1), tracked) {
@@ -149,8 +150,8 @@ var closingKeys = sync.OnceValue(func() *regexp.Regexp {
 var oneKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b` + key) })
 
 // commands reports whether a text has a tracker act on an issue: Jira takes a
-// word such as #close anywhere behind a key, and YouTrack what follows a key
-// that # or ^ marks.
+// word such as #close anywhere behind a key, and YouTrack takes the words after
+// a key that # or ^ marks.
 func commands(text string) bool {
 	for _, at := range oneKey().FindAllStringIndex(text, -1) {
 		marked := at[0] > 0 && strings.ContainsRune("#^", rune(text[at[0]-1]))
@@ -166,8 +167,8 @@ var (
 	hashed  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\pL\pN])#\pL`) })
 )
 
-// tracked reports whether what looks like the key of an issue may be one. What
-// the world calls by such a name is none: to fix UTF-8 closes nothing.
+// tracked reports whether a text in the form of an issue's key may be such a
+// key. A well-known name of that form is no key: to fix UTF-8 closes nothing.
 func tracked(key string) bool {
 	name, _, _ := strings.Cut(key, "-")
 	switch name {
@@ -178,9 +179,10 @@ func tracked(key string) bool {
 	return true
 }
 
-// instruction matches what has a tool do more than show a subject: a rebase
-// that squashes by itself, or a server that leaves checks out, for which each
-// has spellings of its own, such as [skip ci], [skip-ci] and ***NO_CI***.
+// instruction matches text that makes a tool do more than show a subject: a
+// rebase that squashes by itself, or a server that leaves checks out. Each
+// server has spellings of its own, such as [skip ci], [skip-ci] and
+// ***NO_CI***.
 var instruction = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:fixup|squash|amend)!|\[[^\[\]]*(?:skip|\bno[ _-]*ci\b)[^\[\]]*\]|` +
 		`\*no[ _-]*ci\*|skip-checks|--(?:skip-ci|ci-skip)\b`)

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// again is how long the killed may take to be gone before more are sought.
+// again is the time between two hunts: killed processes need it to be gone.
 const again = 20 * time.Millisecond
 
-// agent is what was started, and what there is to look after it.
+// agent is a started program with the parts that supervise it.
 type agent struct {
 	pid    int // of the process, its group and its session
 	out    *output
@@ -71,7 +71,7 @@ func (s *supervisor) start(enter func(json.RawMessage) error) (_ *agent, err err
 	return &agent{pid: pid, out: out, reaper: r, family: newFamily(r)}, nil
 }
 
-// stdin opens what the agent reads.
+// stdin opens the agent's standard input.
 func (s *supervisor) stdin() (*os.File, error) {
 	if s.spec.Pipe || s.spec.Terminal != nil {
 		return os.NewFile(stdinFD, "stdin"), nil
@@ -87,7 +87,7 @@ func (s *supervisor) stdin() (*os.File, error) {
 	return f, nil
 }
 
-// program is what is started inside the walls: the agent, or a visitor.
+// program is started inside the sandbox: the agent, or a visitor.
 type program struct {
 	argv, env []string
 	adopt     []string // of a visitor: see VisitRequest
@@ -96,9 +96,9 @@ type program struct {
 	files     []*os.File // stdin, stdout, stderr
 }
 
-// launch starts a program in a session of its own. It is the program that gets
-// the controlling terminal, if there is one: were it the supervisor, the
-// program would be in its background and be stopped for reading.
+// launch starts a program in a session of its own. The program itself gets the
+// controlling terminal, if there is any. If the supervisor had it, the program
+// would be in its background and be stopped for reading.
 func launch(p program) (pid int, err error) {
 	if info, err := os.Stat(p.dir); err != nil {
 		return 0, fmt.Errorf("enter the working directory: %w", err)
@@ -131,9 +131,9 @@ func launch(p program) (pid int, err error) {
 	return pid, nil
 }
 
-// finish kills what the agent has left, until it is gone, but for processes
-// of another user, which only that user can end. Once may not be enough
-// without a namespace: what forks while it is looked for can be overlooked.
+// finish kills the agent's remaining processes until they are gone, except
+// those of another user, which only that user can end. Without a namespace a
+// single round may miss a process that forks meanwhile.
 func (a *agent) finish() {
 	if a.family.complete() {
 		return

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// DetachRequest starts a process that goes on without us.
+// DetachRequest starts a process that outlives us.
 type DetachRequest struct {
 	Binary string // required
 	Args   []string
@@ -29,8 +29,9 @@ type DetachRequest struct {
 // first after standard input, output and error.
 const detachedFD = 3
 
-// Detach starts a process in a session of its own, with no terminal, and
-// returns what it reports before it closes the pipe. It is not waited for.
+// Detach starts a process in a session of its own, with no terminal, and does
+// not wait for its end. It returns the bytes that the process writes to the
+// pipe before it closes it.
 func Detach(ctx context.Context, r DetachRequest) ([]byte, error) {
 	near, far, err := os.Pipe()
 	if err != nil {
@@ -55,7 +56,7 @@ func Detach(ctx context.Context, r DetachRequest) ([]byte, error) {
 	group, told := -cmd.Process.Pid, make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
-		// Nobody hears of the run any more, so it must not begin.
+		// The caller stops listening, so the process must not begin.
 		_ = syscall.Kill(group, syscall.SIGTERM)
 	})
 	report, err := io.ReadAll(near)

@@ -12,7 +12,7 @@ type family struct {
 	reaper *reaper
 	line   *lineage
 
-	hunted  map[who]bool // killed one by one, without the agent
+	hunted  map[who]bool // killed singly, without the agent
 	escaped int          // of another user
 	err     error        // of the last kill
 }
@@ -28,8 +28,8 @@ func claim(tag uint64) error {
 	return adopt()
 }
 
-// first reports whether this is the first process of a PID namespace. There
-// the kernel itself ends everything, and can be asked to with one call.
+// first reports whether this is the first process of a PID namespace. There the
+// kernel itself ends all processes, and kills them on a single call.
 func first() bool { return os.Getpid() == 1 }
 
 func newFamily(r *reaper) *family {
@@ -42,7 +42,8 @@ func newFamily(r *reaper) *family {
 func (f *family) kill() {
 	f.reaper.armed.Store(true)
 	if first() {
-		// It strikes all at one moment, so that nothing can fork away.
+		// The signal reaches all processes at the same time, so that none can
+		// fork away.
 		err := syscall.Kill(-1, syscall.SIGKILL)
 		if err != nil && !errors.Is(err, syscall.ESRCH) {
 			f.err = err
@@ -67,7 +68,7 @@ func (f *family) count(killed map[who]bool) {
 // complete reports whether nothing but the agent, which has ended, was there.
 func (f *family) complete() bool { return orphansStay && f.reaper.alone() }
 
-// left is how many processes, not counting the agent, had to be killed.
+// left counts the processes that had to be killed, without the agent.
 func (f *family) left() int {
 	if first() {
 		return int(f.reaper.killed.Load())

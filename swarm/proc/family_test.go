@@ -2,8 +2,8 @@ package proc
 
 import "testing"
 
-// TestCountedOnce: a process that two hunts kill is one process, and the agent
-// is never counted.
+// TestCountedOnce: a process that two hunts kill counts once, and the agent is
+// never counted.
 func TestCountedOnce(t *testing.T) {
 	t.Parallel()
 	const agent = 10

@@ -37,11 +37,11 @@ type CommandError struct{ Err error }
 
 func (e *CommandError) Error() string { return e.Err.Error() }
 
-// Unwrap is what the system said.
+// Unwrap returns the error of the system.
 func (e *CommandError) Unwrap() error { return e.Err }
 
-// Code is what a shell answers in this case: 127 where there is no such
-// command, 126 where it is there and cannot be run.
+// Code returns the exit code of a shell in this case: 127 if there is no such
+// command, 126 if it cannot be run.
 func (e *CommandError) Code() int {
 	if errors.Is(e.Err, errNotFound) || errors.Is(e.Err, fs.ErrNotExist) {
 		return 127
@@ -49,11 +49,11 @@ func (e *CommandError) Code() int {
 	return 126
 }
 
-// Foreground runs a command in the process group of this process, waits until
-// it has ended, and returns its exit code, which is 128 + the signal where
-// one ended it. A command that cannot be run is a [*CommandError].
+// Foreground runs a command in the process group of this process, waits for its
+// end, and returns its exit code: 128 + the signal if a signal ended it. It
+// returns a [*CommandError] for a command that cannot be run.
 //
-// Processes that the command leaves behind go on: they are the person's.
+// Processes that the command leaves behind stay alive: they are the user's.
 func Foreground(r ForegroundRequest) (code int, err error) {
 	if len(r.Argv) == 0 || r.Argv[0] == "" {
 		return 0, &CommandError{Err: errors.New("no command is given")}
@@ -69,7 +69,7 @@ func Foreground(r ForegroundRequest) (code int, err error) {
 	if r.Started != nil {
 		err = startRecorded(cmd, &r)
 	} else if err = cmd.Start(); err != nil {
-		// It was there a moment ago: what is missing is its interpreter.
+		// The file was there a moment ago: its interpreter is missing.
 		err = &CommandError{Err: fmt.Errorf("command %s: %v", r.Argv[0], err)}
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func passOn(to *os.Process, signals <-chan os.Signal, over <-chan struct{}) {
 		select {
 		case s := <-signals:
 			if s != syscall.SIGINT && s != syscall.SIGQUIT {
-				_ = to.Signal(s) // one that has just ended needs none
+				_ = to.Signal(s) // a process that has just ended needs none
 			}
 		case <-over:
 			return
@@ -109,7 +109,7 @@ func reap(cmd *exec.Cmd) error {
 	return nil
 }
 
-// exitCode is how a command ended, as shells tell it.
+// exitCode is the exit code of a command, as shells report it.
 func exitCode(cmd *exec.Cmd, err error) (int, error) {
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {

@@ -73,7 +73,8 @@ func TestForegroundSignals(t *testing.T) {
 	}
 	defer near.Close()
 	go func() {
-		// It says that its traps are set, and goes on until one is sprung.
+		// The child reports that its traps are set, and runs until it gets a
+		// signal.
 		_, _ = near.Read(make([]byte, 1))
 		signals <- syscall.SIGINT
 		signals <- syscall.SIGTERM

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// patient is how long a test waits for what must happen.
+// patient bounds the wait of a test for an event that must happen.
 const patient = time.Minute
 
 // mode is a way to start supervisors.
@@ -77,7 +77,7 @@ func (m mode) start(t *testing.T, spec Spec) *Process {
 	return p
 }
 
-// run runs a spec to its end and returns what it printed.
+// run runs a spec to its end and returns its output.
 func (m mode) run(t *testing.T, spec Spec) (Exit, string) {
 	t.Helper()
 	exit := m.start(t, spec).Wait()
@@ -154,7 +154,7 @@ func (w *witness) meet(t *testing.T, processes int) {
 			t.Fatalf("only these came up: %q: %v", b[:got], err)
 		}
 		if err != nil {
-			time.Sleep(time.Millisecond) // Nobody has opened it yet.
+			time.Sleep(time.Millisecond) // It has not been opened yet.
 		}
 	}
 }
@@ -212,8 +212,9 @@ func dead(t *testing.T, pid int, start uint64) {
 	}
 }
 
-// halt stops a process, and returns once it stands still. Its signal is taken by
-// one of its threads, and until that one is let run the others go on.
+// halt stops a process, and returns once all its threads stand still. The
+// signal is taken by a single thread, and until that thread runs the others go
+// on.
 func halt(t *testing.T, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {

@@ -19,26 +19,26 @@ type Helper struct {
 	in   io.WriteCloser
 	out  io.ReadCloser
 	gone chan struct{}  // closed when it was waited for
-	eyes sync.WaitGroup // of the one that looks at its memory
+	eyes sync.WaitGroup // of the goroutine that watches its memory
 
 	once sync.Once  // guards the end of stdin
 	mu   sync.Mutex // guards over
 	over bool       // it was killed for its memory
 }
 
-// HelperRequest is what a helper is started with.
+// HelperRequest describes a helper to start.
 type HelperRequest struct {
 	Binary string   // required
 	Args   []string // required
-	// Memory is how much it may hold, in bytes; it is killed above. 0 is any
-	// amount. It is only seen where the system tells: on Linux.
+	// Memory is the bound of its memory, in bytes; it is killed above. 0 is any
+	// amount. Only Linux reports the memory.
 	Memory int64
 }
 
-// helperGrace is how long a helper may take to end once its stdin has.
+// helperGrace bounds the time until a helper ends once its stdin has ended.
 const helperGrace = time.Second
 
-// memoryLook is how often its memory is looked at.
+// memoryLook is the time between two looks at its memory.
 const memoryLook = 50 * time.Millisecond
 
 // StartHelper starts a helper. It must be closed.
@@ -47,7 +47,8 @@ func StartHelper(r HelperRequest) (*Helper, error) {
 	h.cmd = &exec.Cmd{
 		Path: r.Binary, Args: append([]string{r.Binary}, r.Args...), Dir: "/",
 		Env: []string{"TZ=UTC", "GOTRACEBACK=none"},
-		// A group of its own: what a terminal sends to ours is not for it.
+		// A group of its own: signals of a terminal for our group do not reach
+		// it.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}
 	// A pipe of our own: Wait would close that of StdoutPipe before all of it
@@ -66,7 +67,7 @@ func StartHelper(r HelperRequest) (*Helper, error) {
 	}
 	go func() { // Close waits for it.
 		defer close(h.gone)
-		_ = h.cmd.Wait() // what it has to say it says on stdout
+		_ = h.cmd.Wait() // the helper reports its errors on stdout
 	}()
 	if r.Memory > 0 {
 		h.eyes.Go(func() { h.watch(r.Memory) })
@@ -74,13 +75,13 @@ func StartHelper(r HelperRequest) (*Helper, error) {
 	return h, nil
 }
 
-// Read reads what the helper writes.
+// Read reads the helper's output.
 func (h *Helper) Read(p []byte) (int, error) { return h.out.Read(p) }
 
 // Write writes to the helper.
 func (h *Helper) Write(p []byte) (int, error) { return h.in.Write(p) }
 
-// Gone is closed once the helper is gone, whoever ended it.
+// Gone is closed once the helper is gone, for any reason.
 func (h *Helper) Gone() <-chan struct{} { return h.gone }
 
 // OutOfMemory reports whether it was killed because it held too much.

@@ -38,7 +38,7 @@ func TestHelperAnswers(t *testing.T) {
 	}
 }
 
-// TestHelperDeaf: one that does not end with its stdin is killed.
+// TestHelperDeaf: a helper that does not end with its stdin is killed.
 func TestHelperDeaf(t *testing.T) {
 	t.Parallel()
 	h := startSh(t, `trap "" TERM; echo here; exec sleep 1000`, 0)
@@ -53,14 +53,15 @@ func TestHelperDeaf(t *testing.T) {
 	dead(t, pid, row.start)
 }
 
-// TestHelperThatHoldsTooMuch: one is killed above its memory, where the system
-// tells how much it holds.
+// TestHelperThatHoldsTooMuch: a helper above its memory limit is killed, on
+// systems that report the memory of a process.
 func TestHelperThatHoldsTooMuch(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the memory of others is not known here")
 	}
-	// It holds that until it is killed: what it becomes later would hold less.
+	// The helper holds the memory until it is killed: a program that it
+	// executes would hold less.
 	h := startSh(t, `x=$(head -c 200000000 /dev/zero | tr "\0" a); read line; echo "$x"`, 50<<20)
 	<-h.Gone()
 	if !h.OutOfMemory() {

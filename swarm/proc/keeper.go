@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// Keeper ends what this process runs without a supervisor, such as git and
-// the filters that git runs, should this process be killed. It is one child
-// (this binary again, whose body is [Keep]) that leads a process group. What
-// is to be kept is started as a member of that group; when the pipe to the
-// keeper ends, because this process did or by Close, the keeper ends the
-// group: SIGTERM, two seconds, SIGKILL, and itself with it.
+// Keeper ends the processes that this process runs without a supervisor, such
+// as git and the filters that git runs, if this process is killed. It is a
+// child (this binary again, whose body is [Keep]) that leads a process group.
+// The kept processes are started as members of that group. When the pipe to the
+// keeper ends, because this process did or by Close, the keeper ends the group:
+// SIGTERM, two seconds, SIGKILL, and itself with it.
 //
-// A member cannot be missed: between fork and exec it still holds the pipe,
-// so that the end comes only once it is in the group. Nor can a stranger be
-// hit, since the group's number is the keeper's own. Only what leaves the
-// group by itself, as a daemon does, is not kept.
+// The keeper misses no member: between fork and exec a member still holds the
+// pipe, so the end comes only once it is in the group. It cannot hit a strange
+// process either, since the group's number is the keeper's own. Only a process
+// that leaves the group by itself, as a daemon does, is not kept.
 //
 // Its methods may be called by many goroutines at once.
 type Keeper struct {
@@ -41,9 +41,9 @@ type kept struct {
 	gone chan struct{} // closed when it is dead and was waited for
 }
 
-// Group is the process group that members are to join. The first call starts
-// the keeper, as does one after somebody killed it. A keeper that cannot be
-// started is a [*StartError].
+// Group returns the process group for members to join. It starts the keeper on
+// the first call, and again if somebody killed the keeper. It returns a
+// [*StartError] if the keeper cannot be started.
 func (k *Keeper) Group() (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -82,11 +82,11 @@ func (k *Keeper) start() (*kept, error) {
 	cmd := &exec.Cmd{
 		Path: k.Binary, Args: append([]string{k.Binary}, k.Args...),
 		Dir: "/", Env: []string{"GOMAXPROCS=1", "GOGC=25"}, Stdin: far,
-		// Not a session of its own: nobody could join its group from ours.
+		// Not a session of its own: no process of ours could join its group.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}
 	if err := errors.Join(cmd.Start(), far.Close()); err != nil {
-		_ = near.Close() // the first error is the one to tell
+		_ = near.Close() // the first error is the one to report
 		return nil, err
 	}
 	p := &kept{pid: cmd.Process.Pid, life: near, gone: make(chan struct{})}
@@ -97,16 +97,17 @@ func (k *Keeper) start() (*kept, error) {
 	return p, nil
 }
 
-// Stop asks a member, which the caller has not waited for, and all that
-// descends from it to end, with SIGTERM.
+// Stop sends SIGTERM to a member, which the caller has not waited for, and to
+// all its descendants.
 //
-// All are halted first, so that none of them starts another between the look
-// and the signal: that one would go on, in what the others had tidied up.
+// It first halts all of them, so that none starts another process between the
+// look and the signal. Such a process would go on in files that the others had
+// tidied up.
 func (k *Keeper) Stop(pid int) error {
 	below := &lineage{below: pid}
 	held := map[who]process{}
 	hold := func(p process) {
-		if _, is := held[p.who()]; !is && send(p, syscall.SIGSTOP) == nil { // one that is gone is as good
+		if _, is := held[p.who()]; !is && send(p, syscall.SIGSTOP) == nil { // a process that is gone needs no halt
 			held[p.who()] = p
 		}
 	}
@@ -131,7 +132,8 @@ func (k *Keeper) Stop(pid int) error {
 	return err
 }
 
-// Close ends what is left in the group and returns when the keeper is gone.
+// Close ends the remaining members of the group and returns when the keeper is
+// gone.
 func (k *Keeper) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -148,7 +150,7 @@ func (k *Keeper) Close() error {
 // somebody else than [Keeper]; then it returns an exit code.
 func Keep() int { return keep(DefaultGrace) }
 
-// keep is Keep with what members may take to end after SIGTERM.
+// keep is Keep with the time that members may take to end after SIGTERM.
 func keep(grace time.Duration) int {
 	var in syscall.Stat_t
 	err := syscall.Fstat(int(os.Stdin.Fd()), &in)
@@ -156,12 +158,12 @@ func keep(grace time.Duration) int {
 		fmt.Fprintln(os.Stderr, "keep: this command is not for people: swarm itself starts it")
 		return 2
 	}
-	// It has no children who could inherit this, and must outlast a signal
+	// It has no children that could inherit this, and must outlast a signal
 	// that is meant for swarm.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	_, _ = io.Copy(io.Discard, os.Stdin) // an error is an end, too
-	// A git that is asked to end takes its lock files away and what it has
-	// half made; one that is killed leaves them in the user's repository.
+	// After SIGTERM a git removes its lock files and half-made files. A killed
+	// git leaves them in the user's repository.
 	_ = syscall.Kill(0, syscall.SIGTERM)
 	for end := time.Now().Add(grace); othersInGroup() && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond) // they are no children of ours

@@ -39,7 +39,7 @@ func playKeeping(fifo string) {
 	must(cmd.Wait())
 }
 
-// TestKeeperOutlivesKill: what is kept dies after a kill of who keeps it.
+// TestKeeperOutlivesKill: a kept process dies after a kill of its owner.
 func TestKeeperOutlivesKill(t *testing.T) {
 	t.Parallel()
 	w := newWitness(t)
@@ -56,8 +56,8 @@ func TestKeeperOutlivesKill(t *testing.T) {
 	w.end(t)
 }
 
-// TestKeeperAsksFirst: what is kept can take away what it has half made, as a
-// git does with its lock files.
+// TestKeeperAsksFirst: a kept process can remove its half-made files, as a git
+// does with its lock files.
 func TestKeeperAsksFirst(t *testing.T) {
 	t.Parallel()
 	k, dir := &Keeper{Binary: exe(), Args: []string{"keep-patiently"}}, t.TempDir()
@@ -90,7 +90,8 @@ func TestKeeperAsksFirst(t *testing.T) {
 	}
 }
 
-// TestKeeperCloses: Close kills what is left, and all calls use one keeper.
+// TestKeeperCloses: Close kills the remaining members, and all calls use the
+// same keeper.
 func TestKeeperCloses(t *testing.T) {
 	t.Parallel()
 	k, w := testKeeper(), newWitness(t)
@@ -115,7 +116,7 @@ func TestKeeperCloses(t *testing.T) {
 	dead(t, row.pid, row.start)
 }
 
-// TestKeeperStops: Stop ends one member and what is below it, and no other.
+// TestKeeperStops: Stop ends a member and its descendants, and no other.
 func TestKeeperStops(t *testing.T) {
 	t.Parallel()
 	k := testKeeper()
@@ -125,7 +126,7 @@ func TestKeeperStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := func(w *witness) *exec.Cmd {
-		// The shell and what it runs in the background hold the pipe open.
+		// The shell and its background process hold the pipe open.
 		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "/bin/sh", "-c",
 			`exec 9> "$0"; sleep 1000 & echo here >&9; wait`, w.path)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
@@ -174,7 +175,7 @@ func TestKeeperKilled(t *testing.T) {
 	}
 }
 
-// TestKeepIsNotForPeople: typed by somebody, it says so and kills nobody.
+// TestKeepIsNotForPeople: typed by a person, it says so and kills no process.
 func TestKeepIsNotForPeople(t *testing.T) {
 	t.Parallel()
 	for _, group := range []bool{true, false} {

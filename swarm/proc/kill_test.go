@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// TestStartedFirst: a supervisor is known before it runs anything. Whoever
-// dies in between finds it again, and knows that nothing of it has begun only
-// where that is so.
+// TestStartedFirst: the identity of a supervisor is known before it runs
+// anything. After a crash in between the next owner finds it, and knows
+// correctly whether it has begun.
 func TestStartedFirst(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		refused := errors.New("not journaled")
@@ -117,8 +117,8 @@ func TestLeftovers(t *testing.T) {
 	})
 }
 
-// TestNotLeft counts only what had to be killed, and not an orphan that was
-// killed by somebody else before.
+// TestNotLeft counts only processes that had to be killed, and not an orphan
+// that something else killed before.
 func TestNotLeft(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		exit, _ := m.run(t, m.spec(t, "bereaved"))
@@ -277,7 +277,7 @@ func TestKillOrphan(t *testing.T) {
 	})
 }
 
-// bystander is a process of the same name that nobody may touch.
+// bystander is a process of the same name that must not be touched.
 type bystander struct {
 	in  io.Writer
 	out *bufio.Reader

@@ -17,17 +17,17 @@ type Launcher struct {
 	// Binary is the program whose main calls Supervise when it gets Args.
 	Binary string // required
 	Args   []string
-	// Attr makes the attributes of one supervisor, for example its
-	// namespaces. It may be nil, and so may be what it returns.
+	// Attr makes the attributes of a supervisor, for example its namespaces. It
+	// may be nil, and may return nil.
 	Attr func() *syscall.SysProcAttr
 
 	patience time.Duration // 0: patience; tests have less
 }
 
-// Start starts a supervisor and hands it the spec. The context bounds the
-// start only; what was started ends by itself, by Stop, by Kill, or together
-// with this process. A supervisor that cannot be started is a *StartError; a
-// command that cannot be started is told by Wait.
+// Start starts a supervisor and hands it the spec. The context bounds only the
+// start; the process ends by itself, by Stop, by Kill, or together with this
+// process. Start returns a *StartError if the supervisor cannot be started. If
+// the command cannot be started, Wait reports it.
 func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 		patience: cmp.Or(l.patience, patience),
 		output:   make(chan Progress, 1), done: make(chan struct{}),
 	}
-	// Nobody has waited for the child yet, so this number is still its own.
+	// The child has not been waited for yet, so this number is still its own.
 	if row, ok := look(cmd.Process.Pid); ok {
 		p.start = row.start
 	}
@@ -87,8 +87,8 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// tell says who the supervisor is, before it has anything to run. One that
-// nobody may know of is ended.
+// tell reports the identity of the supervisor before it has a program to run.
+// It ends the supervisor if the report fails.
 func (p *Process) tell(started func(pid int, start uint64) error) error {
 	if started == nil {
 		return nil
@@ -101,7 +101,8 @@ func (p *Process) tell(started func(pid int, start uint64) error) error {
 	return err
 }
 
-// begin hands a supervisor what to run. One that does not take it is ended.
+// begin hands the program to a supervisor. It ends a supervisor that does not
+// take it.
 func (p *Process) begin(ctx context.Context, line []byte) error {
 	err := p.hand(ctx, line)
 	if err == nil {
@@ -144,13 +145,13 @@ func (l *Launcher) command(far *pipes) *exec.Cmd {
 	return cmd
 }
 
-// pipes are one side's ends of the pipes between engine and supervisor.
+// pipes are the pipe ends of the engine, or of the supervisor.
 type pipes struct {
 	control, report *os.File
-	// stdin is nil without Spec.Pipe. With Spec.Terminal only the far side
-	// has one, which is the agent's end of the terminal.
+	// stdin is nil without Spec.Pipe. With Spec.Terminal only the supervisor's
+	// side has it: the agent's end of the terminal.
 	stdin *os.File
-	// door is nil without Spec.Door; the near side never has one.
+	// door is nil without Spec.Door; the near side never has a door.
 	door *os.File
 }
 
@@ -168,7 +169,7 @@ func openPipes(withStdin bool) (near, far *pipes, err error) {
 	return near, far, nil
 }
 
-// close closes what is open; an end that was closed before is no error.
+// close closes all open ends; an end that was closed before is no error.
 func (p *pipes) close() error {
 	var errs []error
 	for _, f := range []*os.File{p.control, p.report, p.stdin, p.door} {

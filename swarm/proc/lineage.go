@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// process is one row of the system's table.
+// process is a row of the system's process table.
 type process struct {
 	pid, parent, group int
 	start              uint64 // with pid, who it is: numbers are used again
-	dead               bool   // nobody has waited for it yet
+	dead               bool   // it has not been waited for yet
 }
 
-// who names a process for good.
+// who identifies a process for good.
 type who struct {
 	pid   int
 	start uint64
@@ -26,7 +26,7 @@ func (p process) who() who { return who{p.pid, p.start} }
 // lineage says which processes belong together, for those cases where no
 // namespace does.
 type lineage struct {
-	below  int               // descendants of this one, if not 0
+	below  int               // descendants of this process, if not 0
 	heads  map[who]bool      // these and their descendants
 	marked func(uint64) bool // those whose tag it accepts, and descendants
 
@@ -105,9 +105,9 @@ func (l *lineage) hunt(done <-chan struct{}) (dead map[who]bool, escaped int, er
 	}
 }
 
-// freeze stops all members, so that none forks or flees while they are
-// killed one by one. It gives up after a while: what forks faster than a
-// table can be read is met again in the next round.
+// freeze stops all members, so that none forks or flees before it is killed. It
+// gives up after a while: the next round finds a process that forks faster than
+// the table can be read.
 func (l *lineage) freeze(foreign map[who]bool) (map[who]process, error) {
 	const rounds = 10
 	still := map[who]process{}
@@ -137,13 +137,13 @@ func (l *lineage) freeze(foreign map[who]bool) (map[who]process, error) {
 	return still, nil
 }
 
-// sendGroup signals a member's whole group at one moment, which a chain of
-// forks cannot outrun. The group is ours, because a supervisor and its agent
-// lead sessions of their own and a group never spans two sessions. That the
-// number was taken by a stranger since the member was seen alive would need
-// all numbers to be used up within microseconds.
+// sendGroup signals a member's whole group at the same moment, which a chain of
+// forks cannot outrun. The group is ours: a supervisor and its agent lead
+// sessions of their own, and a group never spans two sessions. A strange
+// process could have the number only if all numbers were used up within
+// microseconds.
 func sendGroup(p process, sig syscall.Signal) {
 	if p.group > 1 && p.group != syscall.Getpgrp() {
-		_ = syscall.Kill(-p.group, sig) // Its members are met one by one too.
+		_ = syscall.Kill(-p.group, sig) // Its members are also killed singly.
 	}
 }

@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testWalls is what these tests hand through Spec.Walls.
+// testWalls is the value of Spec.Walls in these tests.
 type testWalls struct {
 	Proc     bool   // mount a new /proc
 	Bare     bool   // drop the right to gain rights, on this thread only
@@ -154,8 +154,8 @@ func playAgent(role string, args []string) int {
 	return 0
 }
 
-// playHalted says when a child of its group has stopped, and ends with the code
-// of what ended that.
+// playHalted reports when a child of its group has stopped, and ends with the
+// code of the signal that ended the child.
 func playHalted() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) // it outlives the child
 	cmd := exec.Command(exe(), "agent", "die", strconv.Itoa(int(syscall.SIGSTOP)))
@@ -237,12 +237,11 @@ func announce(fifo string) {
 	must(err)
 }
 
-// familySize is how many processes playFamily leaves.
+// familySize is the number of processes that playFamily leaves.
 const familySize = 3
 
-// playFamily starts members, such as a plain child, one in its own session,
-// or the parent of a daemon, and returns when all of them live, with what
-// they had to say.
+// playFamily starts members, such as a plain child, a child in its own session,
+// or the parent of a daemon. It returns their reports when all of them live.
 func playFamily(fifo, binary string, members ...string) string {
 	signal.Ignore(syscall.SIGTERM)
 	r, w, err := os.Pipe()

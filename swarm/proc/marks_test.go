@@ -31,7 +31,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestMarkerFails holds that a program does not fail for its marks.
+// TestMarkerFails checks that a program does not fail for its marks.
 func TestMarkerFails(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "stdout")

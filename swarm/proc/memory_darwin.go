@@ -1,5 +1,4 @@
 package proc
 
-// Memory would be what all that stands below a process holds of the memory;
-// nobody tells here.
+// Memory is 0: this system does not report the memory of processes.
 func Memory(int) int64 { return 0 }

@@ -6,9 +6,8 @@ import (
 	"strconv"
 )
 
-// Memory is what all that stands below a process holds of the memory for
-// itself, in bytes, without what it shares with others; 0 where nobody can
-// tell.
+// Memory is the private memory of a process's descendants, in bytes, without
+// memory shared with others. It is 0 if that is unknown.
 func Memory(pid int) (sum int64) {
 	below, err := descendants(pid)
 	if err != nil {
@@ -40,7 +39,7 @@ func isBelow(parents map[int]int, pid, of int) bool {
 	return false
 }
 
-// private is what one process has in memory and shares with nobody.
+// private is the resident memory of a process that it shares with no other.
 func private(pid int) int64 {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	if err != nil {

@@ -32,7 +32,7 @@ func TestMemory(t *testing.T) {
 	if held < 32<<20 {
 		t.Errorf("below the shell %d bytes are held, want at least 32 MiB", held)
 	}
-	// The kernel may leave one of many children out while others come and go.
+	// The kernel may leave a child out of a long list while others come and go.
 	for limit := time.Now().Add(patient); ; {
 		all := Memory(os.Getpid())
 		if all >= held {

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// A tag is a number that a supervisor leaves on all its descendants, where
-// the system has a place for one. Its upper half stands for the run, its
-// lower for the supervisor and, last, one of its visits.
+// A tag is a number that a supervisor leaves on all its descendants, on systems
+// with a place for it. Its upper half stands for the run, its lower half for
+// the supervisor and, in the last bits, a visit.
 const (
 	tagMagic = 1 << 62
 	tagRun   = 1<<62 | 0x3fffffff<<32
@@ -28,7 +28,7 @@ func runTag(run string) uint64 {
 
 func newTag(run string) uint64 { return runTag(run) | uint64(rand.Uint32()&^tagVisit) }
 
-// ofSupervisor reports whether a tag is that of a supervisor, or of one of its
+// ofSupervisor reports whether a tag belongs to a supervisor, or to any of its
 // visits.
 func ofSupervisor(tag, supervisor uint64) bool { return tag&^tagVisit == supervisor&^tagVisit }
 
@@ -42,7 +42,8 @@ func Supervised(run string) bool { return ofRun(ownTag(), run) }
 // SupervisedAt reports the same of the process with a number.
 func SupervisedAt(pid int, run string) bool { return ofRun(tagOf(pid), run) }
 
-// ofRun reports whether a tag is that of one of a run's supervisors, or visits.
+// ofRun reports whether a tag belongs to any supervisor of a run, or to its
+// visits.
 func ofRun(tag uint64, run string) bool {
 	return tag&tagRun == runTag(run) && tag>>63 == 0
 }
@@ -67,9 +68,10 @@ func KillOrphan(ctx context.Context, pid int, start uint64) (int, error) {
 	return l.end(ctx, fmt.Sprintf("kill supervisor %d", pid))
 }
 
-// Sweep kills what is left of a run whose engine and supervisors are dead.
-// Only Linux has a mark that survives them; elsewhere it finds nothing. It
-// returns how many it killed, when they are gone.
+// Sweep kills the processes of a run whose engine and supervisors are dead, and
+// returns their number when they are gone. Only Linux has a mark that survives
+// supervisors; elsewhere it finds nothing. It returns an error if no run is
+// named, if the hunt fails, or if processes belong to another user.
 func Sweep(ctx context.Context, run string) (int, error) {
 	if run == "" {
 		return 0, errors.New("sweep a run: no run is named")
@@ -78,7 +80,7 @@ func Sweep(ctx context.Context, run string) (int, error) {
 	return l.end(ctx, "sweep run "+run)
 }
 
-// end hunts within a context and says what it was doing.
+// end hunts within a context; its errors begin with doing.
 func (l *lineage) end(ctx context.Context, doing string) (int, error) {
 	killed, escaped, err := l.hunt(ctx.Done())
 	switch {
@@ -91,9 +93,9 @@ func (l *lineage) end(ctx context.Context, doing string) (int, error) {
 	return len(killed), nil
 }
 
-// EndChildren kills what this process has started and not waited for, each
-// with its group, for a process that is about to exit at once: a git, and the
-// filter it waits for, would go on by themselves.
+// EndChildren kills each child that this process has not waited for, with its
+// group. It serves a process that is about to exit at once: a git, and the
+// filter it waits for, would live on.
 func EndChildren() {
 	self := os.Getpid()
 	below, err := descendants(self)

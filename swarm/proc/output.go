@@ -18,38 +18,39 @@ const (
 	// chunk is read and written at once; its two buffers are the only memory
 	// that output takes, however much of it there is.
 	chunk = 64 << 10
-	// quiet is how long a pipe may stay open, and silent, after the last of
-	// ours is gone. Who holds it then is a stranger it was passed to.
+	// quiet bounds the time that a pipe may stay open, and silent, after the
+	// last of our processes is gone. A stranger that it was passed to holds it
+	// then.
 	quiet = time.Second
-	// rest bounds what may be read after that: the most that a pipe holds.
+	// rest bounds the reads after that, in bytes: the capacity of a pipe.
 	rest = 1 << 20
 )
 
-// output drains what the agent prints into files, to the end, whatever
-// happens to the files. The agent prints into two pipes, which the supervisor
-// drains, or to a terminal, which the engine drains.
+// output drains the agent's output into files, to the end, even if the files
+// fail. The agent prints into two pipes, which the supervisor drains, or to a
+// terminal, which the engine drains.
 type output struct {
 	limit   int64
 	seen    atomic.Int64
 	dropped atomic.Int64
-	fresh   chan struct{} // of one place; there is something to report
+	fresh   chan struct{} // with a capacity of 1; there is something to report
 	full    chan struct{} // closed when more than limit was seen
 	once    sync.Once     // closes full
 	streams []*stream     // stdout, stderr; none in the supervisor of a terminal
 	drains  sync.WaitGroup
 }
 
-// source is what a stream is read from.
+// source is the reading end of a stream.
 type source interface {
 	io.ReadCloser
 	SetReadDeadline(time.Time) error
 }
 
-// stream is a file with what is drained into it.
+// stream is a file with the source that is drained into it.
 type stream struct {
 	from source // nil for the stderr of a terminal
 	to   *os.File
-	// show, if not nil, is told what was read, and how much of it was kept.
+	// show, if not nil, gets each piece of output, and how much of it was kept.
 	show  func(b []byte, kept int)
 	kept  atomic.Int64
 	marks *marker // when it was printed; nil: not wanted
@@ -110,8 +111,8 @@ func (o *output) drain() {
 	}
 }
 
-// copy reads until nobody can write any more. A pipe then says EOF, and a
-// terminal EIO.
+// copy reads until no process can write any more. A pipe then returns EOF, and
+// a terminal EIO.
 func (o *output) copy(s *stream) {
 	buf := make([]byte, chunk)
 	fresh, late := false, 0
@@ -124,8 +125,8 @@ func (o *output) copy(s *stream) {
 		switch {
 		case err == nil:
 		case errors.Is(err, os.ErrDeadlineExceeded) && (fresh || late == 0) && late < rest/chunk:
-			// The deadline also strikes while a slow disk, or a machine that does
-			// not let us run, keeps us from reading what is there.
+			// The deadline also passes while a slow disk, or a machine that
+			// does not let us run, keeps us from reading waiting data.
 			fresh = false
 			late++
 			_ = s.from.SetReadDeadline(time.Now().Add(quiet))
@@ -135,7 +136,7 @@ func (o *output) copy(s *stream) {
 	}
 }
 
-// keep writes what may be written and counts the rest.
+// keep writes the bytes that the limit allows and counts the rest.
 func (o *output) keep(s *stream, b []byte) {
 	room := o.limit - (o.seen.Add(int64(len(b))) - int64(len(b)))
 	if room < int64(len(b)) {
@@ -170,8 +171,8 @@ func (o *output) wait() {
 	o.drains.Wait()
 }
 
-// tell reports what stands in the files when there is more, but not too
-// often, until over.
+// tell reports the progress of the files when they grow, but not too often,
+// until over.
 func (o *output) tell(over <-chan struct{}, report func(Progress)) {
 	for {
 		select {
@@ -188,7 +189,7 @@ func (o *output) tell(over <-chan struct{}, report func(Progress)) {
 	}
 }
 
-// progress is what stands in the files.
+// progress is the number of bytes in each file.
 func (o *output) progress() Progress {
 	var kept [2]int64
 	for i, s := range o.streams {
@@ -197,8 +198,8 @@ func (o *output) progress() Progress {
 	return Progress{Stdout: kept[0], Stderr: kept[1]}
 }
 
-// settle closes everything and writes down what came of it, after wait, and
-// what else was wrong.
+// settle closes all files after wait, and records the byte counts and errors in
+// exit, with the given other error.
 func (o *output) settle(exit *Exit, wrong error) {
 	g := o.progress()
 	exit.StdoutBytes, exit.StderrBytes = g.Stdout, g.Stderr

@@ -65,8 +65,8 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// floods holds that an agent which prints without an end is ended, and that
-// what it printed up to the limit is kept.
+// floods checks that an agent with endless output is ended, and that its output
+// up to the limit is kept.
 func floods(t *testing.T, m mode, spec Spec) {
 	t.Helper()
 	spec.OutputLimit = 100_000
@@ -102,8 +102,8 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-// TestFirstErrorIsLast keeps holes out of the files: when there is space
-// again, what comes next would follow on what is not there.
+// TestFirstErrorIsLast keeps holes out of the files: after a failed write
+// nothing more is written, even if there is space again.
 func TestFirstErrorIsLast(t *testing.T) {
 	t.Parallel()
 	spec := mode{}.spec(t, "exit", "0")
@@ -124,8 +124,8 @@ func TestFirstErrorIsLast(t *testing.T) {
 	}
 }
 
-// TestDrainsLate: what was printed is kept, though whoever drains was not let
-// run before its time was over.
+// TestDrainsLate: printed output is kept even if the drain runs only after its
+// deadline.
 func TestDrainsLate(t *testing.T) {
 	t.Parallel()
 	spec := mode{}.spec(t, "exit", "0")
@@ -157,7 +157,7 @@ func TestStdoutIsAPipe(t *testing.T) {
 	})
 }
 
-// TestMerge holds that stderr goes where stdout does, in order.
+// TestMerge checks that stderr goes where stdout does, in order.
 func TestMerge(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		spec := m.spec(t, "cat")

@@ -1,26 +1,26 @@
-// Package proc owns child processes: it starts one supervisor for each thing
-// that is to be run, and the supervisor runs it, keeps what it prints, ends
-// it, and answers for everything that descends from it.
+// Package proc owns child processes: it starts a supervisor for each program.
+// The supervisor runs the program, keeps its output, ends it, and answers for
+// all its descendants.
 //
 // Three processes stand in a row: the engine, its supervisor (this binary
 // again, whose body is [Supervise]) and the agent. Two pipes join the first
 // two. The control pipe carries the [Spec] and then orders, and its end means
 // that the engine is gone or wants everything dead at once. The report pipe
-// carries how much was printed and, last, the [Exit]. That report is the
-// truth; the supervisor's own exit status is not.
+// carries the byte counts of the output and, last, the [Exit]. That report is
+// the truth; the supervisor's own exit status is not.
 //
-// An agent may instead be given a [Terminal]. Then the engine itself keeps
-// what is shown, because it is at the other end of the terminal; the
-// supervisor passes the agent's end on and looks after processes only.
+// An agent may instead be given a [Terminal]. Then the engine itself keeps the
+// output, because it holds the other end of the terminal; the supervisor passes
+// the agent's end on and looks after processes only.
 //
-// A person's commands run beside an agent, behind the same walls, by [Visit]
-// through its door. What runs without a supervisor is here, too: what a
-// [Keeper] ends with this process, such as git; a [Helper], which is this binary
-// again; a command in the [Foreground] of a person's terminal; and what goes on
-// by itself, by [Detach].
+// A person's commands run beside an agent, in the same sandbox, by [Visit]
+// through its door. Processes without a supervisor are here, too: members of a
+// [Keeper], such as git, which it ends with this process; a [Helper], which is
+// this binary again; a command in the [Foreground] of a person's terminal; and
+// a process that outlives this process, by [Detach].
 //
-// The package does not decide what is run, with which environment, how often,
-// or inside which walls. The walls are handed through: the system call
+// The package does not choose the program, its environment, the number of
+// tries, or its sandbox. The sandbox is handed through: the system call
 // attributes by [Launcher], the rest by the function given to [Supervise].
 package proc
 
@@ -34,14 +34,15 @@ import (
 )
 
 const (
-	// DefaultGrace is how long an agent may take to end after SIGTERM.
+	// DefaultGrace is the time that an agent may take to end after SIGTERM.
 	DefaultGrace = 2 * time.Second
-	// DefaultOutputLimit is how much an agent may print.
+	// DefaultOutputLimit is the number of bytes that an agent may print.
 	DefaultOutputLimit = 1 << 30
 )
 
-// Spec tells a supervisor what to run. It travels on a pipe and never in the
-// supervisor's arguments, because every user of a machine can list those.
+// Spec describes the program for a supervisor. It travels on a pipe and never
+// in the supervisor's arguments, because every user of a machine can list
+// those.
 type Spec struct {
 	Run  string   // the run it belongs to; Sweep finds its orphans by it
 	Argv []string // required; a name without a slash is sought in Env's PATH
@@ -70,15 +71,15 @@ type Spec struct {
 
 	Walls json.RawMessage // handed as it is to the function given to Supervise
 
-	// Door is the absolute path of a socket, made for this process and gone
-	// with it, through which [Visit] runs commands beside the agent, inside
-	// the same walls. Its folder must be there, and nobody else's to enter.
-	// Without it there are no visits.
+	// Door is the absolute path of a socket through which [Visit] runs commands
+	// beside the agent, in the same sandbox. The socket is made for this
+	// process and removed with it. Its folder must exist, and no other user may
+	// enter it. Without a Door there are no visits.
 	Door string
 
 	// Started is called with the identity of the supervisor, by which Alive and
-	// KillOrphan recognize it, before that is told what to run: nothing of it has
-	// begun by then. Its error ends the start. It may be nil.
+	// KillOrphan recognize it. At that time the supervisor has no program yet,
+	// so nothing has begun. An error of Started ends the start. It may be nil.
 	Started func(pid int, start uint64) error `json:"-"`
 }
 
@@ -160,16 +161,16 @@ func (r *Reason) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown reason %q", text)
 }
 
-// Exit is how a process and everything below it ended.
+// Exit is the end of a process and everything below it.
 type Exit struct {
 	Reason Reason `json:"reason"`
-	Text   string `json:"text,omitempty"` // one line, for a person
+	Text   string `json:"text,omitempty"` // a single line, for a person
 
 	// Temporary marks a start that failed for want of something that may be
 	// there later. The same start may be tried again.
 	Temporary bool `json:"temporary,omitempty"`
 
-	// Code is 128 + the signal, if one ended it, and -1 if it is not known.
+	// Code is 128 + the signal if a signal ended it, and -1 if it is not known.
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"` // for example SIGKILL
 
@@ -191,7 +192,7 @@ func (x Exit) AllEnded() bool { return x.Reason != Lost && x.Escaped == 0 }
 type StartError struct {
 	// Temporary means that the same start may succeed after a while.
 	Temporary bool
-	// Err is what the system said.
+	// Err is the error of the system.
 	Err error
 }
 
@@ -201,9 +202,9 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// passes reports whether a failed start may succeed later. ENOSPC and EUSERS
-// are what clone answers when all namespaces that a user may have are taken.
-// ETXTBSY comes from a sibling that was forked while the file was written.
+// passes reports whether a failed start may succeed later. clone returns ENOSPC
+// and EUSERS when all namespaces that a user may have are taken. ETXTBSY comes
+// from a sibling that was forked while the file was written.
 func passes(err error) bool {
 	for _, errno := range []syscall.Errno{
 		syscall.ETXTBSY, syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE,

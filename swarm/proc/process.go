@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// patience is how long a supervisor that was told to kill everything may
-// take, before it is taken for stuck and killed itself.
+// patience bounds the time until a supervisor has killed everything, before it
+// counts as stuck and is killed itself.
 const patience = 10 * time.Second
 
 // ErrNoStdin answers a write to a process that was started without Spec.Pipe.
@@ -27,7 +27,8 @@ type Process struct {
 	terminal *Terminal
 	start    uint64
 	door     string // empty without Spec.Door
-	// patience is how long Kill waits for a supervisor that may be stuck.
+	// patience is the time for which Kill waits for a supervisor that may be
+	// stuck.
 	patience time.Duration
 
 	output chan Progress
@@ -120,11 +121,11 @@ func (p *Process) follow() {
 		p.terminal.end(&p.exit)
 	}
 	_ = p.near.close()
-	_ = shutDoor(p.door) // what is left of it answers nobody
+	_ = shutDoor(p.door) // a door that is still there has no listener
 }
 
-// read passes the counts on and returns the exit report, or else the first
-// line of what the supervisor said when it died.
+// read passes the counts on and returns the exit report. Without a report it
+// returns the first line that the supervisor printed when it died.
 func (p *Process) read() (exit *Exit, words string) {
 	for r := bufio.NewReader(p.near.report); ; {
 		line, err := r.ReadSlice('\n')
@@ -142,8 +143,8 @@ func (p *Process) read() (exit *Exit, words string) {
 	}
 }
 
-// publish replaces what the reader has not seen yet. There is one sender, so
-// there is room after the first select.
+// publish replaces a count that the reader has not seen yet. There is a single
+// sender, so there is room after the first select.
 func (p *Process) publish(g Progress) {
 	select {
 	case <-p.output:
@@ -152,8 +153,8 @@ func (p *Process) publish(g Progress) {
 	p.output <- g
 }
 
-// lost kills what a dead supervisor has left. A PID namespace is empty by
-// now; elsewhere its processes are found by their tag.
+// lost kills the processes that a dead supervisor left. A PID namespace is
+// empty by now; elsewhere its processes are found by their tag.
 func (p *Process) lost(words string, waitErr error) Exit {
 	text := "its supervisor ended without a report"
 	if waitErr != nil {

@@ -18,16 +18,16 @@ type QueryRequest struct {
 	Argv []string // required
 	Env  []string // the whole environment
 	Dir  string   // required
-	// Most is how much of an answer is kept, in bytes; 0: 16 KiB.
+	// Most is the number of bytes that are kept of an answer; 0: 16 KiB.
 	Most int
 }
 
-// querySize is how much of an answer is kept where nobody says, in bytes.
+// querySize is the default limit of a kept answer, in bytes.
 const querySize = 16 << 10
 
-// Query runs a program without any input and returns the beginning of what it
-// says, on either stream. It has a group of its own, which is killed once it
-// has answered or ctx ends.
+// Query runs a program without any input and returns the beginning of its
+// output, from both streams. The program has a group of its own, which is
+// killed once it has answered or ctx ends.
 func Query(ctx context.Context, r QueryRequest) (string, error) {
 	path, err := find(r.Argv[0], r.Dir, r.Env)
 	if err != nil {
@@ -64,7 +64,8 @@ func Query(ctx context.Context, r QueryRequest) (string, error) {
 	return string(said.text), nil
 }
 
-// queryDelay is how long streams may stay open once all that was asked is gone.
+// queryDelay bounds the time that streams may stay open once all processes of
+// the query are gone.
 const queryDelay = 100 * time.Millisecond
 
 // Hearable is an end that somebody is heard at: a pipe, or a [Screen].
@@ -73,9 +74,9 @@ type Hearable interface {
 	SyscallConn() (syscall.RawConn, error)
 }
 
-// Hear reads to the end, or until the deadline of reads. What is there then is
-// read all the same: on a busy machine, or where what is heard is passed on to
-// somebody slow, the deadline may be over before this was let run.
+// Hear reads to the end, or until the deadline of reads, and then takes the
+// bytes that are already there. On a busy machine, or with a slow receiver, the
+// deadline may pass before this goroutine runs.
 func Hear(near Hearable, to io.Writer) {
 	_, _ = io.Copy(to, near) // an error is an end, too
 	raw, err := near.SyscallConn()
@@ -89,11 +90,11 @@ func Hear(near Hearable, to io.Writer) {
 		if err != nil || n <= 0 {
 			return
 		}
-		_, _ = to.Write(buf[:n]) // who takes no more has lost nothing else
+		_, _ = to.Write(buf[:n]) // a receiver that takes no more has lost nothing else
 	}
 }
 
-// beginning keeps the first part of what is written to it.
+// beginning keeps the first bytes written to it, up to most.
 type beginning struct {
 	text []byte
 	most int

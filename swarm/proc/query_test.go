@@ -30,7 +30,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestHearLate: what was said is heard, though nobody came to read it in time.
+// TestHearLate: output is heard even if the reader comes too late.
 func TestHearLate(t *testing.T) {
 	t.Parallel()
 	near, far, err := os.Pipe()
@@ -52,8 +52,8 @@ func TestHearLate(t *testing.T) {
 	}
 }
 
-// TestQueryEnds: neither one that does not answer nor what one leaves behind
-// outlives the question.
+// TestQueryEnds: neither a program that does not answer nor its children
+// outlive the query.
 func TestQueryEnds(t *testing.T) {
 	t.Parallel()
 	env, dir := []string{"PATH=" + os.Getenv("PATH")}, t.TempDir()
@@ -80,7 +80,7 @@ func TestQueryEnds(t *testing.T) {
 							cancel()
 							return
 						}
-						time.Sleep(time.Millisecond) // a poll: a shell tells nobody
+						time.Sleep(time.Millisecond) // a poll: a shell sends no notice
 					}
 				}()
 			}
@@ -88,7 +88,7 @@ func TestQueryEnds(t *testing.T) {
 			if name == "deaf" && err == nil || name != "deaf" && (err != nil || said != "1.2.3\n") {
 				t.Errorf("Query = %q, %v", said, err)
 			}
-			// Nobody holds the other end: a writer that does not wait is refused.
+			// The other end is closed: a writer that does not wait is refused.
 			for {
 				if !hasReader(fifo) {
 					return
@@ -96,7 +96,7 @@ func TestQueryEnds(t *testing.T) {
 				if t.Context().Err() != nil {
 					t.Fatal("something still waits")
 				}
-				time.Sleep(time.Millisecond) // a poll: the kernel tells nobody
+				time.Sleep(time.Millisecond) // a poll: the kernel sends no notice
 			}
 		})
 	}

@@ -11,9 +11,9 @@ import (
 // errEnded answers a visit that comes when the agent has ended.
 var errEnded = errors.New("the agent has ended")
 
-// reaper is the only one who waits for children. It starts after the agent
-// did, so that it cannot take a status whose owner is not known yet: until
-// then a dead agent stays a zombie.
+// reaper alone waits for children. It starts after the agent did, so that it
+// cannot take a status whose owner is not known yet: until then a dead agent
+// stays a zombie.
 type reaper struct {
 	agent  int
 	ended  chan syscall.WaitStatus // gets the agent's status, once
@@ -21,10 +21,10 @@ type reaper struct {
 	armed  atomic.Bool             // count from now on
 	killed atomic.Int64            // others that died of SIGKILL since
 
-	mu       sync.Mutex // guards what follows; held while a visitor is started
+	mu       sync.Mutex // guards the fields below; held while a visitor is started
 	visitors map[int]chan<- syscall.WaitStatus
 	guests   map[int]bool  // others who are not to be counted, once they are dead
-	over     bool          // the agent has ended: nobody is started any more
+	over     bool          // the agent has ended: no visitor is started any more
 	cpu      time.Duration // of all that was waited for, but for visitors
 	rss      int64         // bytes, of the largest of these
 }
@@ -42,7 +42,7 @@ func newReaper(agent int) *reaper {
 func (r *reaper) run() {
 	defer close(r.empty)
 	var status, agents syscall.WaitStatus
-	pending := false // the agent has ended, and nobody was told
+	pending := false // the agent has ended, and its waiter was not told
 	for {
 		options := 0
 		if pending {
@@ -66,9 +66,9 @@ func (r *reaper) run() {
 	}
 }
 
-// bury writes down that a child has ended, and reports whether it was the
-// agent. A visitor's status goes to who waits for it: since the lock is held
-// while one is started, it is known by the time it can be looked up here.
+// bury records that a child has ended, and reports whether it was the agent. A
+// visitor's status goes to its waiter. The lock is held while a visitor is
+// started, so its number is known here.
 func (r *reaper) bury(pid int, status syscall.WaitStatus, use *syscall.Rusage) (agent bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,7 +120,7 @@ func (r *reaper) disregard(killed map[who]bool) {
 	}
 }
 
-// signal signals the group of a visitor that nobody has waited for yet.
+// signal signals the group of a visitor that has not been waited for yet.
 func (r *reaper) signal(pid int, sig syscall.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,7 +129,7 @@ func (r *reaper) signal(pid int, sig syscall.Signal) {
 	}
 }
 
-// used is what was used by all that was waited for, but for visitors.
+// used is the usage of all children waited for, except visitors.
 func (r *reaper) used() (cpu time.Duration, rss int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

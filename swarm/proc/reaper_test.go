@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReaperCounts tells the agent's processes, which are counted, from its
-// visitors and what these had started.
+// TestReaperCounts counts the agent's processes, and neither its visitors nor
+// the processes that these had started.
 func TestReaperCounts(t *testing.T) {
 	t.Parallel()
 	const agent, visitor, guest, other = 10, 11, 12, 13

@@ -19,8 +19,8 @@ const (
 )
 
 // startRecorded starts the command of a request so that none of it runs before
-// Started has returned: this process may be killed in between, and then nobody
-// would know of a command that runs on.
+// Started has returned. This process may be killed in between, and then the
+// command would run on without a record.
 func startRecorded(cmd *exec.Cmd, r *ForegroundRequest) error {
 	permitted, permit, err := os.Pipe()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Screen is a pseudo-terminal for one visitor, and our end of it. It may be
-// read and written at the same time.
+// Screen is a pseudo-terminal for a visitor, and our end of it. It may be read
+// and written at the same time.
 type Screen struct {
 	master *master
 	slave  *os.File // closed once it was handed over
@@ -35,8 +35,8 @@ func NewScreen(size Size) (*Screen, error) {
 	return &Screen{master: m, slave: slave}, nil
 }
 
-// Read reads what is shown. It says io.EOF when the visit is over and nobody
-// else is left who could show more.
+// Read reads the output. It returns io.EOF when the visit is over and no
+// process is left that could print more.
 func (s *Screen) Read(b []byte) (int, error) {
 	n, err := s.master.Read(b)
 	if errors.Is(err, syscall.EIO) {
@@ -45,8 +45,8 @@ func (s *Screen) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// SetReadDeadline bounds how long Read waits, for what a visitor has left
-// behind keeps the terminal.
+// SetReadDeadline bounds the wait of Read: processes that a visitor has left
+// behind keep the terminal open.
 func (s *Screen) SetReadDeadline(t time.Time) error { return s.master.SetReadDeadline(t) }
 
 // SyscallConn is for [Hear].

@@ -34,7 +34,7 @@ func openDoor(path string) (*os.File, error) {
 	if err := unix.Bind(fd, at); err != nil {
 		return nil, errors.Join(fmt.Errorf("make a door: bind %s: %w", path, err), f.Close())
 	}
-	// Until here nobody else could reach it either: the folder is shut.
+	// Until here no other process could reach it either: the folder is closed.
 	err = os.Chmod(path, 0o600)
 	if err == nil {
 		err = unix.Listen(fd, mostVisits)
@@ -97,8 +97,8 @@ func accept(door *os.File) (*os.File, error) {
 	return waitable(fd, "visit")
 }
 
-// receive reads what is there, and the descriptors that came with it, no more
-// than mostPassed. None of them is open when there is an error. At the end it
+// receive reads the bytes that are there, and the descriptors that came with
+// them, at most mostPassed. It closes all of them on an error. At the end it
 // returns 0.
 func receive(c *os.File, b []byte) (n int, files []*os.File, err error) {
 	oob := make([]byte, unix.CmsgSpace(4*mostPassed))

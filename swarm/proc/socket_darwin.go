@@ -10,11 +10,11 @@ import (
 
 const (
 	receiveFlags = 0
-	// longest is how long the path of a socket may be here.
+	// longest is the size limit of a socket's path here.
 	longest = 103
 )
 
-// doorAddress is where a socket is, for bind and connect.
+// doorAddress is the address of a socket, for bind and connect.
 func doorAddress(path string) (at *unix.SockaddrUnix, done func(), err error) {
 	if len(path) > longest {
 		return nil, nil, fmt.Errorf("%s is longer than the %d bytes that a socket may have", path, longest)
@@ -56,5 +56,6 @@ func peerOf(c *os.File) (pid, uid int, err error) {
 	return pid, uid, err
 }
 
-// openWitness opens what stands for what proves a namespace, of which there are none here.
+// openWitness opens a stand-in for the proof of a namespace: this system has no
+// namespaces.
 func openWitness() (*os.File, error) { return os.Open(os.DevNull) }

@@ -10,9 +10,9 @@ import (
 
 const receiveFlags = unix.MSG_CMSG_CLOEXEC
 
-// doorAddress is where a socket is, for bind and connect. An address holds 107
-// bytes, and a path may be longer, so it goes by a descriptor of the folder,
-// which done closes.
+// doorAddress is the address of a socket, for bind and connect. An address
+// holds 107 bytes, and a path may be longer, so it names a descriptor of the
+// folder, which done closes.
 func doorAddress(path string) (at *unix.SockaddrUnix, done func(), err error) {
 	dir, err := unix.Open(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -31,8 +31,8 @@ func acceptNow(door int) (int, error) {
 	return fd, err
 }
 
-// peerOf asks the kernel who is at the other end: for a door, who made it.
-// The number of a process that this one cannot see is 0.
+// peerOf asks the kernel for the process at the other end: for a door, its
+// maker. The number of a process that this process cannot see is 0.
 func peerOf(c *os.File) (pid, uid int, err error) {
 	err = onDescriptor(c, func(fd int) error {
 		cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)

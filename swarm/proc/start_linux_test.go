@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkStart starts supervisors, and waits until they have what they are
-// to run, from a process that holds more and more memory. With a user
-// namespace the system copies the tables of that memory for each of them.
+// BenchmarkStart starts supervisors, and waits until they have their spec, from
+// a process that holds more and more memory. With a user namespace the system
+// copies the tables of that memory for each of them.
 func BenchmarkStart(b *testing.B) {
 	const pid, ipc = unix.CLONE_NEWPID | unix.CLONE_NEWNS, unix.CLONE_NEWIPC
 	for _, way := range []struct {

@@ -10,14 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// namespace tells one PID namespace from any other. Its zero value is one that
-// is not known.
+// namespace identifies a PID namespace. Its zero value is an unknown namespace.
 type namespace struct {
 	Dev uint64 `json:"dev"`
 	Ino uint64 `json:"ino"`
 }
 
-// namespaceOf is the one that a witness was opened in.
+// namespaceOf returns the namespace in which a witness was opened.
 func namespaceOf(w *os.File) (namespace, error) {
 	var st unix.Stat_t
 	err := onDescriptor(w, func(fd int) error { return unix.Fstat(fd, &st) })
@@ -78,14 +77,15 @@ func (s *supervisor) refuseVisitor(c *os.File) error {
 	return nil
 }
 
-// refuseListener says why a door is not a supervisor's. Without walls an
-// agent could put one of its own there, to get at what visitors hand over.
+// refuseListener returns why the maker of a door is not a supervisor. Without a
+// sandbox an agent could put its own socket there, to get at the descriptors
+// that visitors hand over.
 func refuseListener(c *os.File) error {
 	pid, uid, err := peerOf(c)
 	if err != nil {
 		return err
 	}
-	line, _ := ancestry(pid) // whoever made the door may have ended
+	line, _ := ancestry(pid) // the maker of the door may have ended
 	tag, own := line.tag(), ownTag()
 	if uid != os.Getuid() || pid == 0 || tag != 0 && !(isTag(own) && ofSupervisor(tag, own)) {
 		return fmt.Errorf("process %d, which made it, is not swarm", pid)
@@ -94,10 +94,10 @@ func refuseListener(c *os.File) error {
 }
 
 // Ancestors returns the numbers of a process, its parent, and so on, up to this
-// process or to the last that can be read. The process is foreign if one of them is
-// a supervisor that this process is not below: it belongs to an agent, of this run or
-// any other. Only Linux has the tags that say so. It returns an error if one of them
-// ends before it is read.
+// process or to the last that can be read. The process is foreign if any of
+// them is a supervisor that this process is not below: it belongs to an agent,
+// of this run or any other. Only Linux has the tags that say so. It returns an
+// error if any of them ends before it is read.
 func Ancestors(pid int) (pids []int, foreign bool, err error) {
 	line, err := ancestry(pid)
 	if err != nil {
@@ -118,8 +118,8 @@ type ancestor struct {
 	tag uint64 // 0: none, or shed
 }
 
-// ancestry walks from a process up to this one, to the first process, or to one
-// of another user that is hidden: no supervisor of this user is above that.
+// ancestry walks from a process up to this process, to the first process, or to
+// a hidden process of another user: no supervisor of this user is above that.
 func ancestry(pid int) (ancestors, error) {
 	const most = 1000 // no chain is that long, whatever moves meanwhile
 	var line ancestors
@@ -144,10 +144,10 @@ func ancestry(pid int) (ancestors, error) {
 	return line, nil
 }
 
-// below reports whether the process descends from this one.
+// below reports whether the process descends from this process.
 func (l ancestors) below() bool { return len(l) > 0 && l[len(l)-1].pid == os.Getpid() }
 
-// tag is that of the nearest of the processes that has one; 0 if there is none.
+// tag returns the tag of the nearest process that has any; 0 if there is none.
 func (l ancestors) tag() uint64 {
 	for _, a := range l {
 		if isTag(a.tag) {
@@ -157,7 +157,7 @@ func (l ancestors) tag() uint64 {
 	return 0
 }
 
-// foreign reports whether one of the processes has the tag of a supervisor that
+// foreign reports whether any of the processes has the tag of a supervisor that
 // this process is not below. A process can shed its tag or take another's, but
 // its supervisor keeps its own.
 func (l ancestors) foreign() (bool, error) {

@@ -13,16 +13,15 @@ import (
 	"time"
 )
 
-// Supervise is the body of a supervisor and returns its exit code. It reads
-// a spec from the engine, calls enter with its Walls, starts the agent, and
-// returns when nothing that descends from the agent is left.
+// Supervise is the body of a supervisor and returns its exit code. It reads a
+// spec from the engine, calls enter with its Walls, starts the agent, and
+// returns when no descendant of the agent is left.
 //
-// It runs enter, and starts the agent, on one and the same thread, because
-// capabilities belong to threads: what enter drops, the agent does not have.
+// It runs enter, and starts the agent, on the same thread, because capabilities
+// belong to threads: the agent does not have the capabilities that enter drops.
 func Supervise(enter func(walls json.RawMessage) error) int { return supervise(enter, eviction) }
 
-// supervise is Supervise with how long it may take to end what a visitor has
-// started.
+// supervise is Supervise with a bound for ending a visitor's processes.
 func supervise(enter func(walls json.RawMessage) error, eviction time.Duration) int {
 	runtime.LockOSThread()
 	s, err := newSupervisor()
@@ -43,7 +42,7 @@ type supervisor struct {
 	report  *os.File
 	lines   *bufio.Reader // of control
 
-	eviction time.Duration // how long it may take to end what a visitor has started
+	eviction time.Duration // bound for ending a visitor's processes
 }
 
 // newSupervisor takes over the descriptors and reads the spec.
@@ -82,8 +81,8 @@ func newSupervisor() (*supervisor, error) {
 
 // run carries out the spec and reports how it ended.
 func (s *supervisor) run(enter func(json.RawMessage) error) int {
-	// A signal that is caught is back to its default in the agent; one that
-	// were ignored would stay so.
+	// A caught signal is back to its default in the agent; an ignored signal
+	// would stay ignored.
 	caught := make(chan os.Signal, 4)
 	signal.Notify(caught, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP,
 		syscall.SIGQUIT)
@@ -102,8 +101,8 @@ func (s *supervisor) run(enter func(json.RawMessage) error) int {
 	return exit.Code
 }
 
-// send writes one line to the engine. That the engine is gone is no error
-// here: the control pipe says so too, and there it counts.
+// send writes a line to the engine. It ignores that the engine is gone: the
+// control pipe reports that too, and there it counts.
 func (s *supervisor) send(r report) {
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -112,7 +111,8 @@ func (s *supervisor) send(r report) {
 	_, _ = s.report.Write(append(line, '\n'))
 }
 
-// watch waits for the agent to end, ends what it left, and settles all.
+// watch waits for the agent to end, ends its remaining processes, and settles
+// all.
 func (s *supervisor) watch(a *agent, caught <-chan os.Signal) Exit {
 	over := make(chan struct{}) // closed when nothing is left to look after
 	orders := make(chan bool)
@@ -153,8 +153,8 @@ func (s *supervisor) tend(
 			grace = time.After(s.spec.Grace)
 			_ = syscall.Kill(-a.pid, syscall.SIGTERM)
 			if s.spec.Terminal != nil {
-				// A shell that a person types to ignores SIGTERM. That its
-				// terminal goes away is what ends it.
+				// A shell that a person types to ignores SIGTERM. The loss of
+				// its terminal ends it.
 				_ = syscall.Kill(-a.pid, syscall.SIGHUP)
 			}
 			// A stopped process would sleep through its last chance.

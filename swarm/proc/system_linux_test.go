@@ -16,8 +16,8 @@ import (
 	"agentswarm/internal/testing/campaign"
 )
 
-// TestUnprivileged runs all other tests once more as somebody who is nobody. In
-// the gate those about large numbers are left out.
+// TestUnprivileged runs all other tests once more as the user nobody. In the
+// gate those about large numbers are left out.
 func TestUnprivileged(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -132,7 +132,7 @@ func TestNoDescriptorLeaks(t *testing.T) {
 		if err := os.WriteFile(leak, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		// It stands for what swarm itself was started with.
+		// It stands for a descriptor that swarm itself inherited.
 		fd, err := syscall.Open(leak, syscall.O_RDONLY, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -229,7 +229,7 @@ func TestSupervisePeople(t *testing.T) {
 		!strings.Contains(string(out), "not for people") {
 		t.Errorf("by hand: %v, %s", err, out)
 	}
-	// An engine that dies before it has said what to run.
+	// An engine that dies before it has sent the spec.
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func processes() ([]process, error) {
 	return table, nil
 }
 
-// tableIsOurs is true: there is but one table.
+// tableIsOurs is true: there is a single table.
 func tableIsOurs() bool { return true }
 
 // descendants reads at least the rows of all that is below a process.
@@ -37,7 +37,7 @@ func row(k *unix.KinfoProc) process {
 	}
 }
 
-// look reads one process's row.
+// look reads the row of a process.
 func look(pid int) (process, bool) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(k.Proc.P_pid) != pid {
@@ -46,8 +46,8 @@ func look(pid int) (process, bool) {
 	return row(k), true
 }
 
-// send signals one process. There is no handle on a process here, so between
-// the look and the signal its number could, in theory, change hands.
+// send signals a process. There is no handle on a process here, so between the
+// look and the signal its number could, in theory, change hands.
 func send(p process, sig syscall.Signal) error {
 	if now, ok := look(p.pid); !ok || now.who() != p.who() {
 		return fmt.Errorf("signal process %d: %w", p.pid, syscall.ESRCH)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processes reads the table of all processes. One that ends meanwhile is
+// processes reads the table of all processes. A process that ends meanwhile is
 // left out.
 func processes() ([]process, error) {
 	dir, err := os.Open("/proc")
@@ -93,7 +93,7 @@ func children(pid int) (pids []int, listed bool) {
 	return pids, true
 }
 
-// look reads one process's row.
+// look reads the row of a process.
 func look(pid int) (process, bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -132,7 +132,7 @@ func parseStat(line []byte) (process, bool) {
 	return p, errors.Join(errs[:]...) == nil
 }
 
-// send signals one process, and nobody who has its number by now.
+// send signals a process, and no other that has its number by now.
 func send(p process, sig syscall.Signal) error {
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	switch {

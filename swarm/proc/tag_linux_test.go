@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSupervised asks a process below a supervisor whether it is one, also
-// after it has hidden what it can.
+// TestSupervised asks a process below a supervisor whether it is supervised,
+// also after it has hidden its marks.
 func TestSupervised(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		if Supervised(runName(t)) {

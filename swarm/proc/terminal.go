@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// unread is how long one piece that is typed may find no room.
+	// unread bounds the time in which a typed piece finds no room.
 	unread = 2 * time.Second
 	// piece is so small that it either fits or waits for a reader.
 	piece = 1 << 10
 )
 
 var (
-	// ErrUnread answers what is typed to a process that does not read.
+	// ErrUnread is the error of a Write to a process that does not read.
 	ErrUnread = errors.New("type into a terminal: the process does not read " +
 		"what is typed")
-	// ErrOver answers what is done to a terminal whose process is over.
+	// ErrOver is the error of a call on a terminal whose process is over.
 	ErrOver = errors.New("the process on the terminal is over")
 )
 
-// Size is how much a terminal shows, in characters.
+// Size is the size of a terminal, in characters.
 type Size struct {
 	Rows uint16 `json:"rows"`
 	Cols uint16 `json:"cols"`
@@ -37,14 +37,14 @@ func (s Size) String() string { return fmt.Sprintf("%d×%d", s.Cols, s.Rows) }
 
 func (s Size) possible() bool { return s.Rows > 0 && s.Cols > 0 }
 
-// Terminal is the engine's end of a pseudo-terminal: what a person would have
-// before the eyes and under the fingers. It may be used by many goroutines.
+// Terminal is the engine's end of a pseudo-terminal: the screen and the
+// keyboard of a process. It may be used by many goroutines.
 type Terminal struct {
 	master *master
 	out    *output
-	// unread is how long Write waits for a reader; tests have less.
+	// unread bounds the wait of Write for a reader; tests set less.
 	unread time.Duration
-	typing chan struct{} // of one place, taken by who types
+	typing chan struct{} // with a capacity of 1, held by the writer
 
 	over   chan struct{} // closed when all that was shown is kept
 	others sync.WaitGroup
@@ -52,7 +52,7 @@ type Terminal struct {
 	sizing sync.Mutex // guards size, and orders changes of it
 	size   Size
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	watchers map[*Watcher]bool
 	shown    int64 // bytes of the file that the watchers were told of
 	ended    bool
@@ -82,8 +82,8 @@ func openTerminal(s *Spec) (_ *Terminal, slave *os.File, err error) {
 	return t, slave, nil
 }
 
-// takeMaster sets the size and makes the descriptor one that can be waited
-// for with a deadline; what pty.Open returns blocks.
+// takeMaster sets the size and makes a descriptor that supports deadlines; that
+// of pty.Open blocks.
 func takeMaster(near *os.File, size Size) (*master, error) {
 	if err := pty.Setsize(near, size.winsize()); err != nil {
 		return nil, errors.Join(err, near.Close())
@@ -95,7 +95,7 @@ func (s Size) winsize() *pty.Winsize {
 	return &pty.Winsize{Rows: s.Rows, Cols: s.Cols}
 }
 
-// begin starts to keep what is shown; end ends it.
+// begin starts to keep the output; end stops it.
 func (t *Terminal) begin(p *Process) {
 	t.out.drain()
 	t.others.Go(func() { t.out.tell(t.over, p.publish) })
@@ -108,8 +108,8 @@ func (t *Terminal) begin(p *Process) {
 	})
 }
 
-// end keeps what was shown last, when all processes are gone, and completes
-// the report of a supervisor that knows nothing about output.
+// end keeps the last output, when all processes are gone, and completes the
+// report of a supervisor that knows nothing about output.
 func (t *Terminal) end(exit *Exit) {
 	t.out.wait()
 	close(t.over)
@@ -133,7 +133,7 @@ func (t *Terminal) end(exit *Exit) {
 	}
 }
 
-// show passes on to the watchers what was shown, once it is in the file.
+// show passes output on to the watchers, once it is in the file.
 func (t *Terminal) show(b []byte, kept int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,14 +143,14 @@ func (t *Terminal) show(b []byte, kept int) {
 	}
 }
 
-// Write types into the terminal. What is typed while a line is being edited
-// counts towards it, and the system drops what makes the line longer than it
-// allows (4095 bytes on Linux).
+// Write types into the terminal. Text typed while a line is edited becomes part
+// of the line. The system drops text that makes the line longer than it allows
+// (4095 bytes on Linux).
 //
-// It waits while the process does not read, but not for ever: then the error
-// is ErrUnread, and the count tells how much was typed. A process that never
-// reads does not see a Ctrl-C either; Stop and Kill still end it. When the
-// process is over the error is ErrOver.
+// It waits while the process does not read, but not for ever: then the error is
+// ErrUnread, and the count tells how much was typed. A process that never reads
+// does not see a Ctrl-C either; Stop and Kill still end it. When the process is
+// over the error is ErrOver.
 func (t *Terminal) Write(b []byte) (int, error) {
 	if !t.sitDown() {
 		return 0, ErrUnread
@@ -167,7 +167,7 @@ func (t *Terminal) Write(b []byte) (int, error) {
 	return typed, nil
 }
 
-// sitDown makes the caller the one who types; false where somebody else types
+// sitDown makes the caller the only writer. It is false if another caller types
 // all the time, to a process that is slow to read.
 func (t *Terminal) sitDown() bool {
 	select {
@@ -185,9 +185,9 @@ func (t *Terminal) sitDown() bool {
 	}
 }
 
-// put types one piece, or as much of it as there was room for in time. What
-// there is room for then is typed all the same: on a busy machine the time may
-// be over before this was let run.
+// put types a piece, or as much of it as found room in time. After the deadline
+// it still types as much as there is room for: on a busy machine the deadline
+// may pass before this goroutine runs.
 func (t *Terminal) put(b []byte) (int, error) {
 	if err := t.master.SetWriteDeadline(time.Now().Add(t.unread)); err != nil {
 		return 0, err
@@ -209,8 +209,8 @@ func (t *Terminal) put(b []byte) (int, error) {
 }
 
 // Resize changes the size. The system tells the foreground processes by
-// SIGWINCH, unless the size is what it was. When the process is over the
-// error is ErrOver.
+// SIGWINCH, unless the size stays the same. When the process is over the error
+// is ErrOver.
 func (t *Terminal) Resize(s Size) error {
 	if !s.possible() {
 		return fmt.Errorf("resize a terminal to %s: both must be at least 1", s)
@@ -231,9 +231,8 @@ func (t *Terminal) Size() Size {
 	return t.size
 }
 
-// explain says what went wrong in words of this package. The system says EIO
-// when nobody has the other end, and a file that was closed says one thing or
-// another.
+// explain maps an error to the errors of this package. The system reports EIO
+// when no process has the other end, and different errors for a closed file.
 func (t *Terminal) explain(doing string, err error) error {
 	select {
 	case <-t.over:

@@ -18,7 +18,7 @@ type master struct {
 	readBy, writeBy atomic.Int64 // deadlines in Unix nanoseconds; 0: none
 }
 
-// glance is how often a deadline, or Close, is looked for.
+// glance is the time between two looks at the deadline, or at Close.
 const glance = 100 * time.Millisecond
 
 func newMaster(near *os.File) (*master, error) {
@@ -28,7 +28,7 @@ func newMaster(near *os.File) (*master, error) {
 	return &master{File: near}, nil
 }
 
-// Read reads what is shown. It waits until there is something.
+// Read reads the output. It waits until there is some.
 func (m *master) Read(b []byte) (int, error) {
 	for {
 		n, err := m.File.Read(b)

@@ -10,9 +10,9 @@ import (
 // master is the engine's end of a terminal. The runtime can wait for it.
 type master = os.File
 
-// newMaster takes over what pty.Open returned. That file was switched to
-// blocking by the use of its number, and cannot be switched back; a second
-// descriptor of the same terminal can.
+// newMaster takes over the file of pty.Open. Its number was used, which
+// switched it to blocking for good; a second descriptor of the same terminal
+// can be switched back.
 func newMaster(near *os.File) (_ *master, err error) {
 	defer func() { err = errors.Join(err, near.Close()) }()
 	fd, err := unix.FcntlInt(near.Fd(), unix.F_DUPFD_CLOEXEC, 0)

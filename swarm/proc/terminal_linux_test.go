@@ -38,7 +38,7 @@ func TestTerminalsLeakNothing(t *testing.T) {
 	}
 }
 
-// TestTerminalHeld has a stranger hold the agent's end, whom nobody kills.
+// TestTerminalHeld has a stranger hold the agent's end, which stays alive.
 func TestTerminalHeld(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		p, s := m.look(t, m.shell(t, "sh", "-c", "tty; read x; echo over"))
@@ -68,10 +68,10 @@ func TestTerminalHeld(t *testing.T) {
 }
 
 // TestTerminalLastWords keeps the engine from reading until all processes are
-// gone. What they have shown is still in the system then.
+// gone. Their output is still in the system then.
 func TestTerminalLastWords(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
-		const much = 8000 // Linux holds 8 KiB, and what is being read.
+		const much = 8000 // Linux holds 8 KiB, besides the bytes that are being read.
 		spec := m.onTerminal(t, "waits", fmt.Sprint(much))
 		p, s := m.look(t, spec)
 		s.await(t, "ready\r\n")
@@ -90,8 +90,7 @@ func TestTerminalLastWords(t *testing.T) {
 	})
 }
 
-// TestScreenHeardLate: what was shown is heard, though nobody came to read it in
-// time.
+// TestScreenHeardLate: output is heard even if the reader comes too late.
 func TestScreenHeardLate(t *testing.T) {
 	t.Parallel()
 	s, err := NewScreen(Size{Rows: 24, Cols: 80})

@@ -41,7 +41,7 @@ func playTyped(role string, args []string) int {
 			fmt.Printf("%d×%d\n", cols, rows)
 			<-c
 		}
-	case "echo": // in capitals, what is typed, until q
+	case "echo": // echoes the typed text in capitals, until q
 		_, err := term.MakeRaw(0)
 		must(err)
 		fmt.Print("ready\n")
@@ -79,8 +79,8 @@ func playTyped(role string, args []string) int {
 	return 0
 }
 
-// playTerminals is an engine that runs one process on a terminal, after what
-// its first argument says, and prints how that ended.
+// playTerminals is an engine that runs a process on a terminal, under the
+// condition of its first argument, and prints the exit.
 func playTerminals(args []string) {
 	var spec Spec
 	must(json.Unmarshal([]byte(args[1]), &spec))
@@ -98,8 +98,8 @@ func playTerminals(args []string) {
 	must(json.NewEncoder(os.Stdout).Encode(p.Wait()))
 }
 
-// playDescriptors prints how many are open after one process, and after more,
-// of which some do not start.
+// playDescriptors prints the number of open descriptors after the first
+// process, and after more, of which some do not start.
 func playDescriptors(l *Launcher, spec Spec) {
 	stdout, stderr := spec.Stdout, spec.Stderr
 	once := func(i int, l *Launcher) (*Process, error) {
@@ -133,7 +133,7 @@ func playDescriptors(l *Launcher, spec Spec) {
 	fmt.Println(count())
 }
 
-// playedBy runs a spec in an engine of its own and returns what that prints.
+// playedBy runs a spec in an engine of its own and returns the engine's output.
 func playedBy(t *testing.T, engine string, spec Spec) string {
 	t.Helper()
 	line, err := json.Marshal(spec)

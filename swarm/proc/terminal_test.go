@@ -30,7 +30,7 @@ func (m mode) shell(t *testing.T, argv ...string) Spec {
 	return spec
 }
 
-// screen is what a test sees of a terminal.
+// screen is a test's view of a terminal.
 type screen struct {
 	terminal *Terminal
 	watcher  *Watcher
@@ -43,14 +43,14 @@ func (m mode) look(t *testing.T, spec Spec) (*Process, *screen) {
 	t.Helper()
 	p := m.start(t, spec)
 	s := &screen{terminal: p.Terminal(), watcher: p.Terminal().Watch()}
-	s.terminal.unread = patient // a busy machine may let nobody read for long
+	s.terminal.unread = patient // on a busy machine no process may read for long
 	t.Cleanup(s.watcher.Close)
 	before := read(t, spec.Stdout)
 	s.seen = []byte(before[:min(int64(len(before)), s.watcher.From)])
 	return p, s
 }
 
-// await waits until a text is shown after the one awaited before.
+// await waits until a text is shown after the text awaited before.
 func (s *screen) await(t *testing.T, text string) {
 	t.Helper()
 	limit := time.After(patient)
@@ -118,8 +118,8 @@ func TestTerminalShell(t *testing.T) {
 		s.await(t, "50 132")
 		s.enter(t, "sh -c 'echo up-$((1+1)); exec sleep 1000'\n")
 		s.await(t, "up-2")
-		// A terminal drops what is on its way out after the signal, a prompt
-		// among that: an empty line brings another.
+		// A terminal drops its pending output after the signal, and a prompt
+		// with it: an empty line brings another.
 		s.enter(t, "\x03\n")
 		s.await(t, "$ ")
 		s.enter(t, "echo code-$?\n")
@@ -209,8 +209,7 @@ func TestTypeUnread(t *testing.T) {
 	})
 }
 
-// TestTypeLate: what there is room for is typed, though nobody came to type it
-// in time.
+// TestTypeLate: text is typed if there is room for it, even after the deadline.
 func TestTypeLate(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		p, s := m.look(t, m.onTerminal(t, "echo"))
@@ -225,7 +224,7 @@ func TestTypeLate(t *testing.T) {
 	})
 }
 
-// TestTerminalStop ends what ignores SIGTERM, as a shell does.
+// TestTerminalStop ends a process that ignores SIGTERM, as a shell does.
 func TestTerminalStop(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		spec := m.shell(t, "sh", "-i")

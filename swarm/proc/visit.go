@@ -19,8 +19,8 @@ import (
 // visit was.
 var ErrGone = errors.New("visit an agent: it is over")
 
-// ErrNobody is the [ErrGone] of a visit that never began: nobody is behind the
-// door.
+// ErrNobody is the [ErrGone] of a visit that never began: no supervisor is
+// behind the door.
 var ErrNobody = fmt.Errorf("%w: no supervisor listens", ErrGone)
 
 // RefusedError is a visit that was not let in.
@@ -28,24 +28,24 @@ type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return "visit an agent: refused: " + e.Reason }
 
-// VisitRequest is a command to run beside a live agent: inside its walls, with
-// what it sees, but in a session of its own.
+// VisitRequest is a command to run beside a live agent: in its sandbox, with
+// its view of files, but in a session of its own.
 type VisitRequest struct {
 	Door string // required: the Spec.Door that the agent was started with
 
 	Argv []string // required; a name without a slash is sought in Env's PATH
 	Env  []string // the whole environment but for Adopt
-	// Adopt names variables that the command gets as the agent has them. One
-	// that the agent does not have stays as Env has it.
+	// Adopt names variables that the command gets with the agent's values. A
+	// variable that the agent does not have keeps the value of Env.
 	Adopt []string
 	Dir   string // required, absolute, as seen from inside
 
 	// Files are stdin, stdout and stderr, handed over as they are; nil is
-	// /dev/null. Agents can reach what visitors hold, so a person's own
-	// terminal is better not among them: that is what Screen is for.
+	// /dev/null. Agents can reach a visitor's descriptors, so a person's own
+	// terminal is better not among them: use Screen for it.
 	Files [3]*os.File
-	// Screen, if not nil, is what the command is on instead of Files: its
-	// stdin, stdout, stderr and controlling terminal. Who made it shows it.
+	// Screen, if not nil, replaces Files: it is the command's stdin, stdout,
+	// stderr and controlling terminal. Its maker shows its output.
 	Screen *Screen
 
 	// Signals are passed on to the command's group as they come: SIGINT,
@@ -53,9 +53,9 @@ type VisitRequest struct {
 	Signals <-chan os.Signal
 }
 
-// VisitExit is how a visitor ended.
+// VisitExit is the end of a visitor.
 type VisitExit struct {
-	Code   int    `json:"code"`             // 128 + the signal, if one ended it
+	Code   int    `json:"code"`             // 128 + the signal, if a signal ended it
 	Signal string `json:"signal,omitempty"` // for example SIGKILL
 }
 
@@ -70,13 +70,14 @@ func (p *program) check() error {
 	return nil
 }
 
-// Visit runs a command inside the walls of a live agent and returns how it
-// ended. When ctx ends, or this process does, the command is killed with all
-// that it has started. What it leaves running when it ends by itself goes on
-// as a process of the agent's.
+// Visit runs a command in the sandbox of a live agent and returns its exit.
+// When ctx ends, or this process does, the command is killed with its
+// descendants. If the command ends by itself, its remaining processes live on
+// as the agent's.
 //
-// An agent that is over is [ErrGone], or [ErrNobody] if it was before, a visit that is not let in a
-// [*RefusedError], and a command that cannot be run a [*CommandError].
+// The error is [ErrGone] if the agent ended, [ErrNobody] if it had ended
+// before, a [*RefusedError] if the visit is refused, and a [*CommandError] if
+// the command cannot be run.
 func Visit(ctx context.Context, r VisitRequest) (VisitExit, error) {
 	line, err := r.encode()
 	if err != nil {
@@ -99,7 +100,7 @@ func Visit(ctx context.Context, r VisitRequest) (VisitExit, error) {
 	unhook := context.AfterFunc(ctx, func() { _ = c.SetReadDeadline(time.Unix(1, 0)) })
 	answer, err := bufio.NewReaderSize(c, mostAsked).ReadBytes('\n')
 	close(over)
-	_ = c.SetWriteDeadline(time.Unix(1, 0)) // a signal has nobody to go to
+	_ = c.SetWriteDeadline(time.Unix(1, 0)) // a signal has no visitor to go to
 	<-passed
 	if !unhook() && err != nil {
 		return VisitExit{}, context.Cause(ctx)
@@ -129,7 +130,7 @@ func (r *VisitRequest) encode() ([]byte, error) {
 	return line, nil
 }
 
-// knock connects to a door, if it is one.
+// knock connects to a door, if the socket is a supervisor's door.
 func knock(ctx context.Context, door string) (*os.File, error) {
 	fd, err := newSocket()
 	if err != nil {
@@ -212,7 +213,7 @@ func tellSignals(c *os.File, signals <-chan os.Signal, over <-chan struct{}) {
 				continue
 			}
 			if line, err := encodeLine(wireWord{Signal: signalName(sig)}); err == nil {
-				_, _ = c.Write(line) // that nobody is there is told elsewhere
+				_, _ = c.Write(line) // the reader reports that the visitor is gone
 			}
 		case <-over:
 			return
@@ -220,7 +221,7 @@ func tellSignals(c *os.File, signals <-chan os.Signal, over <-chan struct{}) {
 	}
 }
 
-// readAnswer turns the answer into what Visit returns.
+// readAnswer turns the answer into the results of Visit.
 func readAnswer(line []byte) (VisitExit, error) {
 	var a wireAnswer
 	if err := json.Unmarshal(line, &a); err != nil {

@@ -15,8 +15,8 @@ import (
 	"agentswarm/internal/testing/campaign"
 )
 
-// TestVisitSameWalls: what was dropped by the thread that went into the walls
-// is a thread's own, so every visitor must come from that very thread.
+// TestVisitSameWalls: dropped rights belong to the thread that entered the
+// sandbox, so every visitor must come from that very thread.
 func TestVisitSameWalls(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		m.walls.Bare = true
@@ -48,13 +48,13 @@ func TestVisitDescriptors(t *testing.T) {
 	})
 }
 
-// TestVisitsLeaveNothing counts what the supervisor has open.
+// TestVisitsLeaveNothing counts the open descriptors of the supervisor.
 func TestVisitsLeaveNothing(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		p, spec := m.hosts(t)
 		pid, _ := p.Started()
 		count := func() int {
-			// One more visit makes sure that the one before is over.
+			// Another visit makes sure that the visit before is over.
 			if _, _, err := visited(t, spec.Door, "true"); err != nil {
 				t.Fatal(err)
 			}
@@ -92,8 +92,8 @@ func TestVisitsLeaveNothing(t *testing.T) {
 	})
 }
 
-// knockWith sends bytes and so many descriptors to a door and returns what is
-// answered.
+// knockWith sends bytes and a number of descriptors to a door and returns the
+// answer.
 func knockWith(t *testing.T, door string, b []byte, descriptors int) string {
 	t.Helper()
 	c, err := knock(t.Context(), door)
@@ -179,8 +179,8 @@ func TestVisitRefusesAgents(t *testing.T) {
 	})
 }
 
-// TestVisitRefusesTheDead: an agent is known by its ancestors. One that ended before
-// they were looked at is not let in, though its request is there.
+// TestVisitRefusesTheDead: an agent is known by its ancestors. An agent that
+// ended before they were read is not let in, though its request is there.
 func TestVisitRefusesTheDead(t *testing.T) {
 	t.Parallel()
 	m := allModes()[0]
@@ -224,7 +224,8 @@ func TestVisitRefusesOthers(t *testing.T) {
 		spec := m.spec(t, "cat")
 		spec.Pipe, spec.Door = true, filepath.Join(dir, "door")
 		m.start(t, spec)
-		// As if somebody had opened what is shut.
+		// As if somebody had widened the permissions of the folder and the
+		// door.
 		if err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(spec.Door, 0o666)); err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func (m mode) hosts(t *testing.T) (*Process, Spec) {
 	return m.start(t, spec), spec
 }
 
-// visited runs a command at a door and returns what it printed.
+// visited runs a command at a door and returns its output.
 func visited(t *testing.T, door string, argv ...string) (VisitExit, string, error) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -144,8 +144,8 @@ func TestVisitCannotRun(t *testing.T) {
 	})
 }
 
-// TestVisitCallerKilled kills who asked: what it had asked for, and all of
-// that's family, must go, while the agent stays.
+// TestVisitCallerKilled kills the caller: the visitor and all its family must
+// go, while the agent stays.
 func TestVisitCallerKilled(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		p, spec := m.hosts(t)
@@ -233,7 +233,7 @@ func TestVisitIsNotCounted(t *testing.T) {
 		if err := p.CloseStdin(); err != nil {
 			t.Fatal(err)
 		}
-		// Less than half of what the visitor used, and more than nothing.
+		// Less than half of the visitor's usage, and more than nothing.
 		if exit := p.Wait(); exit.CPU > 200*time.Millisecond || exit.CPU <= 0 || exit.MaxRSS <= 0 {
 			t.Errorf("%+v: it is charged with its visitor", exit)
 		}
@@ -328,7 +328,7 @@ func (s *shown) await(t *testing.T, text string) {
 	}
 }
 
-// ends waits for the visit's end, and for that of what is shown.
+// ends waits for the end of the visit, and for the end of its output.
 func (s *shown) ends(t *testing.T, want VisitExit) {
 	t.Helper()
 	if err := <-s.ended; err != nil || s.exit != want {

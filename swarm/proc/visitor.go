@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// eviction is how long it may take to end what a visitor has started.
+	// eviction bounds the time for ending a visitor's processes.
 	eviction = 2 * time.Second
-	// respite is how long the door stays shut when no more can come in.
+	// respite is the time that the door stays shut when no more can come in.
 	respite = 50 * time.Millisecond
 )
 
-// visits are the visitors of an agent: commands that others run beside it,
-// inside the same walls. They are not the agent's: how they end is nobody's
-// outcome, they do not count as left by it, and what they use is not on its
-// account. Only what a visitor left running when it ended by itself is one of
-// the agent's processes from then on. They end when the agent does.
+// visits are the visitors of an agent: commands that users run beside it, in
+// the same sandbox. They are not the agent's: their ends do not decide its
+// outcome, they do not count as left by it, and it is not charged for their
+// usage. If a visitor ends by itself, its remaining processes become the
+// agent's. Visitors end when the agent does.
 type visits struct {
 	of     *supervisor
 	reaper *reaper
@@ -36,7 +36,7 @@ type visits struct {
 	all    sync.WaitGroup
 }
 
-// visitor is one of them.
+// visitor is a command in a visit.
 type visitor struct {
 	program program
 	slot    uint64
@@ -57,14 +57,14 @@ func openVisits(s *supervisor, r *reaper) *visits {
 	}
 	door, err := waitable(doorFD, "door")
 	if err != nil {
-		return v // nobody comes, and who tries is told that nobody is here
+		return v // no visitor comes; each attempt gets the error that no supervisor is there
 	}
 	v.door = door
 	v.all.Go(v.welcome)
 	return v
 }
 
-// asking delivers who wants to be started; without a door nobody ever does.
+// asking delivers the visitors to start; without a door there are none.
 func (v *visits) asking() <-chan *visitor {
 	if v == nil {
 		return nil
@@ -73,7 +73,7 @@ func (v *visits) asking() <-chan *visitor {
 }
 
 // end ends all visitors and returns when they are gone. It must be called by
-// who starts them, so that none is just being started.
+// the goroutine that starts them, so that none is just being started.
 func (v *visits) end() {
 	if v == nil {
 		return
@@ -106,11 +106,11 @@ func (v *visits) welcome() {
 	}
 }
 
-// serve is one visit, from the request to the answer.
+// serve handles a visit, from the request to the answer.
 func (v *visits) serve(c *os.File) {
 	defer c.Close()
-	// Nobody can be made to wait for who does not read; errors of these would
-	// come again at once.
+	// A peer that does not read cannot block the visit; errors of these calls
+	// would come again at once.
 	_ = c.SetReadDeadline(time.Now().Add(asked))
 	_ = c.SetWriteDeadline(time.Now().Add(asked))
 	left := v.leave(c)
@@ -124,25 +124,25 @@ func (v *visits) serve(c *os.File) {
 		return // no field can cause it
 	}
 	_ = c.SetWriteDeadline(time.Now().Add(asked))
-	_, _ = c.Write(line) // who has left does not read it
+	_, _ = c.Write(line) // a visitor that has left does not read it
 }
 
-// leave ends waiting for a request when all end; closing what it returns ends
-// it in turn.
+// leave ends the wait for a request when all visits end. The caller closes the
+// returned channel to stop that.
 func (v *visits) leave(c *os.File) chan struct{} {
 	left := make(chan struct{})
 	v.all.Go(func() {
 		select {
 		case <-v.over:
-			_ = c.SetReadDeadline(time.Unix(1, 0)) // a closed one is as good
+			_ = c.SetReadDeadline(time.Unix(1, 0)) // a closed socket needs no deadline
 		case <-left:
 		}
 	})
 	return left
 }
 
-// visit carries a request out and returns what is to be answered: nothing to
-// who has left, or where the agent has ended.
+// visit carries a request out and returns the answer. The answer is empty if
+// the caller has left, or the agent has ended.
 func (v *visits) visit(c *os.File) wireAnswer {
 	if err := v.of.refuseVisitor(c); err != nil {
 		return wireAnswer{Refused: err.Error()}
@@ -263,10 +263,9 @@ func (e *VisitExit) status(w syscall.WaitStatus) {
 	}
 }
 
-// admit starts a visitor. It must run on the thread that went into the walls,
-// because what is dropped there belongs to that thread. The visitor and all
-// that descends from it have a tag of their own, by which they are found
-// wherever they may flee to.
+// admit starts a visitor. It must run on the thread that entered the sandbox,
+// because dropped rights belong to that thread. The visitor and its descendants
+// have a tag of their own, by which they are found wherever they flee.
 func (s *supervisor) admit(r *reaper, one *visitor) error {
 	own := s.origin.tag
 	if err := mark(own | one.slot); err != nil {
@@ -281,9 +280,10 @@ func (s *supervisor) admit(r *reaper, one *visitor) error {
 	return err
 }
 
-// evict ends a visitor and what it has started.
+// evict ends a visitor and its descendants.
 func (v *visits) evict(one *visitor) {
-	// Last, since what it has started is its own only as long as it lives.
+	// Last: its descendants can be told from the agent's only as long as it
+	// lives.
 	defer v.reaper.signal(one.pid, syscall.SIGKILL)
 	if !tableIsOurs() {
 		return // the numbers in it are those of another namespace

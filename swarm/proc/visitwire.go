@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// mostVisits is how many may be with one agent at once.
+	// mostVisits is the number of visits to an agent at the same time.
 	mostVisits = tagVisit
 	// mostAsked bounds a request: its arguments and environment.
 	mostAsked = 1 << 20
 	// mostSaid bounds any later line of a visit, which is short.
 	mostSaid = 4 << 10
-	// mostPassed is how many descriptors come with a request: three streams or
-	// one terminal, and the witness.
+	// mostPassed is the number of descriptors with a request: three streams or
+	// a terminal, and the witness.
 	mostPassed = 4
-	// asked is how long a request may take to arrive.
+	// asked bounds the time until a request has arrived.
 	asked = 5 * time.Second
 )
 
-// wireVisit is a request: one line, with whose first byte come descriptors.
+// wireVisit is a request: a single line, whose first byte carries descriptors.
 type wireVisit struct {
 	Argv     []exact `json:"argv"`
 	Env      []exact `json:"env"`
@@ -34,7 +34,7 @@ type wireVisit struct {
 	Terminal bool    `json:"terminal,omitempty"`
 }
 
-// streams is how many descriptors the program gets.
+// streams is the number of descriptors for the program.
 func (w *wireVisit) streams() int {
 	if w.Terminal {
 		return 1
@@ -42,16 +42,16 @@ func (w *wireVisit) streams() int {
 	return 3
 }
 
-// wireWord is what may follow a request: a signal for the visitor's group.
+// wireWord may follow a request: a signal for the visitor's group.
 type wireWord struct {
 	Signal string `json:"signal"`
 }
 
-// wireAnswer is the only line that is answered; exactly one field is set.
+// wireAnswer is the only line of the answer; exactly one field is set.
 type wireAnswer struct {
 	Exit    *VisitExit `json:"exit,omitempty"`
 	Refused string     `json:"refused,omitempty"`
-	// Failed is why the command could not be run.
+	// Failed is the reason why the command could not be run.
 	Failed string `json:"failed,omitempty"`
 	// Missing is the same where there is no such command.
 	Missing string `json:"missing,omitempty"`
@@ -66,13 +66,13 @@ func passable() map[string]syscall.Signal {
 	}
 }
 
-// encodeLine writes one line of a visit.
+// encodeLine writes a line of a visit.
 func encodeLine(v any) ([]byte, error) {
 	line, err := json.Marshal(v)
 	return append(line, '\n'), err
 }
 
-// decodeVisit reads a request and refuses one that could not be carried out.
+// decodeVisit reads a request and refuses a request that cannot be carried out.
 func decodeVisit(line []byte) (program, int, error) {
 	var w wireVisit
 	if err := json.Unmarshal(line, &w); err != nil {

@@ -2,31 +2,31 @@ package proc
 
 import "sync"
 
-// behind is how many bytes a watcher may be behind; half of it is kept when
-// that is exceeded, so that dropping costs little for each byte.
+// behind bounds the unread bytes of a watcher. Above it half of them are kept,
+// so that dropping costs little for each byte.
 const behind = 256 << 10
 
-// Watcher is told what a terminal shows from some moment on.
+// Watcher receives the output of a terminal from some moment on.
 type Watcher struct {
-	// From is how many bytes of the process's Stdout file come before the
-	// first chunk. Who reads these there, and then the chunks, has all that
-	// was ever shown, with no gap and nothing twice.
+	// From is the number of bytes of the process's Stdout file before the first
+	// chunk. A reader of these bytes and then the chunks has the whole output,
+	// with no gap and nothing twice.
 	From int64
 
 	terminal *Terminal
 	out      chan []byte
-	wake     chan struct{} // of one place; there is something to take
+	wake     chan struct{} // with a capacity of 1; there is something to take
 	quit     chan struct{} // closed by Close
 	once     sync.Once     // closes quit
 	pumped   sync.WaitGroup
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	next  []byte
 	gap   bool // something was dropped before next
 	ended bool
 }
 
-// Watch subscribes to what is shown from now on. The watcher must be closed.
+// Watch subscribes to the output from now on. The watcher must be closed.
 func (t *Terminal) Watch() *Watcher {
 	w := &Watcher{
 		terminal: t, out: make(chan []byte),
@@ -44,16 +44,15 @@ func (t *Terminal) Watch() *Watcher {
 	return w
 }
 
-// Output delivers what is shown, in chunks that belong to the receiver. A
+// Output delivers the output, in chunks that belong to the receiver. A
 // character or a sequence may be cut in two by the end of a chunk.
 //
-// A watcher that is slow holds nobody up. When it is more than 256 KiB behind
-// it loses the oldest of what it has not seen, and an empty chunk stands
-// where something is missing. Bytes that the file had no room for are
-// delivered all the same.
+// A slow watcher does not hold up the terminal. When it is more than 256 KiB
+// behind it loses the oldest unread output, and an empty chunk marks the gap.
+// Bytes that the file had no room for are delivered all the same.
 //
-// The channel is closed when all was delivered and the process is over, and
-// by Close.
+// The channel is closed when all was delivered and the process is over, and by
+// Close.
 func (w *Watcher) Output() <-chan []byte { return w.out }
 
 // Close unsubscribes. It may be called more than once.
@@ -65,7 +64,7 @@ func (w *Watcher) Close() {
 	w.pumped.Wait()
 }
 
-// push adds what was shown. It never waits.
+// push adds output. It never waits.
 func (w *Watcher) push(b []byte) {
 	w.mu.Lock()
 	w.next = append(w.next, b...)
@@ -126,7 +125,7 @@ func (w *Watcher) pump() {
 	}
 }
 
-// deliver reports whether a chunk was taken; after Close nobody takes it.
+// deliver reports whether a chunk was taken; after Close none is.
 func (w *Watcher) deliver(b []byte) bool {
 	select {
 	case w.out <- b:

@@ -20,9 +20,9 @@ func remaining(w *Watcher) (all []byte, gaps int) {
 	return all, gaps
 }
 
-// TestWatchFrom has watchers come at many moments: some before anything is
-// shown, and whenever one is told something the next. Each must see exactly
-// what the file holds from where it was told to begin.
+// TestWatchFrom has watchers come at many moments: some before any output, and
+// another whenever a watcher receives some. Each must see exactly the bytes of
+// the file from its start.
 func TestWatchFrom(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		// Less than a watcher may be behind, so that none loses anything.
@@ -69,8 +69,8 @@ func TestWatchFrom(t *testing.T) {
 	})
 }
 
-// TestSlowWatcher has one that does not look until all is over, beside one
-// that does, and one that comes too late.
+// TestSlowWatcher has a watcher that does not read until all is over, beside a
+// watcher that does, and a watcher that comes too late.
 func TestSlowWatcher(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		const much = 4 * behind
@@ -92,7 +92,7 @@ func TestSlowWatcher(t *testing.T) {
 			t.Fatalf("the file has %d bytes, want %d and more", len(file), much)
 		}
 
-		// A second one, if the first was come upon while more was shown.
+		// A second gap, if the first was found while more was shown.
 		all, gaps := remaining(slow)
 		if gaps < 1 || gaps > 2 || len(all) > 3*behind || !strings.HasSuffix(file, string(all[len(all)-1000:])) {
 			t.Errorf("the slow one saw %d bytes, %d gaps", len(all), gaps)

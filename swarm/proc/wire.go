@@ -49,7 +49,7 @@ type wireSpec struct {
 	Outside     namespace       `json:"outside"` // where visitors come from
 }
 
-// convert changes a list of strings from one type to another.
+// convert changes a list of strings to another string type.
 func convert[To, From ~string](list []From) []To {
 	out := make([]To, len(list))
 	for i, s := range list {
@@ -58,7 +58,7 @@ func convert[To, From ~string](list []From) []To {
 	return out
 }
 
-// encodeSpec writes a spec as one line, its defaults filled in.
+// encodeSpec writes a spec as a single line, its defaults filled in.
 func encodeSpec(s *Spec, tag uint64) ([]byte, error) {
 	w := wireSpec{
 		Tag: tag, Argv: convert[exact](s.Argv), Env: convert[exact](s.Env),
@@ -82,13 +82,13 @@ func encodeSpec(s *Spec, tag uint64) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// origin is what a supervisor is told about where it comes from.
+// origin identifies a supervisor: its tag, and the namespace outside of it.
 type origin struct {
 	tag     uint64
 	outside namespace
 }
 
-// decodeSpec reads what encodeSpec wrote.
+// decodeSpec reads the line of encodeSpec.
 func decodeSpec(line []byte) (Spec, origin, error) {
 	var w wireSpec
 	if err := json.Unmarshal(line, &w); err != nil {
@@ -103,9 +103,9 @@ func decodeSpec(line []byte) (Spec, origin, error) {
 	return s, origin{tag: w.Tag, outside: w.Outside}, s.check()
 }
 
-// order is any later line of the control pipe. What is not an order to stop
-// kills: both ends are the same binary, so a line that makes no sense means
-// that the engine is no longer what it was.
+// order is any later line of the control pipe. A line that is no order to stop
+// kills: both ends are the same binary, so a senseless line means that the
+// engine is no longer itself.
 type order struct {
 	Stop bool `json:"stop"`
 }
@@ -124,9 +124,9 @@ type report struct {
 	Exit   *Exit     `json:"exit,omitempty"`
 }
 
-// parseReport reads one line of the report pipe. Anything else that stands
-// there is the last words of a supervisor that crashed, whose stderr is the
-// same pipe; then it answers false.
+// parseReport reads a line of the report pipe. Any other line is the last
+// output of a supervisor that crashed, whose stderr is the same pipe; then it
+// returns false.
 func parseReport(line []byte) (report, bool) {
 	if !bytes.HasPrefix(line, []byte("{")) {
 		return report{}, false

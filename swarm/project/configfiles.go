@@ -40,8 +40,9 @@ func (p *Project) ConfigFiles() []ConfigFile {
 		ConfigFile{config.Local, LocalConfigName, filepath.Join(p.Repo.TopLevel, LocalConfigName)})
 }
 
-// ReadConfig reads one of them, and tells whether it exists. That of the project comes from
-// the base commit in a bare repository.
+// ReadConfig reads a configuration file, and tells whether it exists. That of
+// the project comes from the base commit in a bare repository. It returns an
+// error if an existing file cannot be read, or ctx has ended.
 func (p *Project) ReadConfig(ctx context.Context, f ConfigFile, base git.Hash) (config.Source, bool, error) {
 	if f.Path == "" {
 		text, err := p.Repo.File(ctx, base, f.Name)

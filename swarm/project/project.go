@@ -63,8 +63,8 @@ func Open(ctx context.Context, r Request) (*Project, error) {
 	return p, nil
 }
 
-// filterLimit reads how long a filter of git may do nothing; 0 where nobody
-// says.
+// filterLimit reads how long a filter of git may do nothing; 0: no limit is
+// set.
 func filterLimit(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil

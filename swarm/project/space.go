@@ -65,8 +65,8 @@ func (p *Project) CheckSpace(size int64) error {
 	return nil
 }
 
-// writable finds the folder itself, or the one that it would be made in, and
-// says why nothing can be written there.
+// writable finds the folder itself, or the folder that it would be made in. Its
+// error is the reason why nothing can be written there.
 func writable(dir string) (string, error) {
 	for {
 		stat, err := os.Stat(dir)

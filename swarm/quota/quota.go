@@ -1,9 +1,9 @@
-// Package quota keeps the quota windows of a run that are used up: which agents
-// each of them holds back, until when, and which agent probes it then.
+// Package quota keeps the quota windows of a run that are used up: the agents
+// that each of them holds back, its end, and the agent that probes it then.
 //
-// It is pure: the caller tells it the time and what happened. It starts no agent
-// and sets no timer, and one goroutine uses it. Package resettime reads the times
-// that providers tell as text.
+// It is pure: the caller tells it the time and the events. It starts no agent
+// and sets no timer, and a single goroutine uses it. Package resettime reads
+// the times that providers tell as text.
 package quota
 
 import (
@@ -17,8 +17,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Lane names the agents that share a window: those of one kind and account, of all
-// models or of one. Model is empty for all.
+// Lane names the agents that share a window: those of a kind and account, of
+// all models or of a single model. Model is empty for all.
 type Lane struct{ Kind, Provider, Model string }
 
 // LaneOf is the lane of a window that an agent was refused by. The agent's kind and
@@ -43,7 +43,7 @@ func parts(governed string) (provider, model string) {
 	return provider, cmp.Or(model, unnamed)
 }
 
-// ParseLane reads what [Lane.String] wrote.
+// ParseLane reads the text of [Lane.String].
 func ParseLane(text string) Lane {
 	kind, rest, _ := strings.Cut(text, " ")
 	provider, model, _ := strings.Cut(rest, "/")
@@ -63,9 +63,10 @@ func (l Lane) Covers(kind, governed string) bool {
 
 // Bounds limit how long a run waits for windows.
 type Bounds struct {
-	// Wait is the longest wait for one window; 0 is none at all.
+	// Wait is the longest wait for a window; 0 is none at all.
 	Wait time.Duration
-	// Windows is how many windows of a lane a run waits for; 0 is any number.
+	// Windows is the number of windows of a lane that a run waits for; 0 is any
+	// number.
 	Windows int
 }
 
@@ -76,15 +77,15 @@ const (
 	lastRetry  = 15 * time.Minute
 )
 
-// hasty is how long before the time that was told a refusal counts as one at that
-// time: clocks differ.
+// hasty is the time before a stated end at which a refusal counts as a refusal
+// at the end: clocks differ.
 const hasty = 30 * time.Second
 
 // Refusal is a request that was refused since a window is used up.
 type Refusal struct {
 	Lane  Lane    // required
 	Agent task.ID // required
-	// Until is when the window ends; zero: it was not told.
+	// Until is the end of the window; zero: it was not told.
 	Until time.Time
 	// Text is set if Until was read from text. A clock time in it means its next
 	// occurrence, so a refusal at that time seems to tell of the next day.
@@ -99,7 +100,7 @@ type Window struct {
 	Lane          Lane
 	Window, Title string
 	Reason        string
-	Until         time.Time // zero: nobody knows
+	Until         time.Time // zero: unknown
 	Since         time.Time // when it was first met
 	N             int       // of the windows of its lane, from 1
 	Tries         int       // probes that were refused since it was to open
@@ -141,9 +142,9 @@ func NewBook(b Bounds) *Book {
 	return &Book{bounds: b, counts: map[Lane]int{}, used: map[string]event.QuotaUsed{}}
 }
 
-// Restore adds a window that an earlier owner of the run met. It is waited for as
-// the bounds of this one allow. A window that nobody knows the end of is left out:
-// whoever resumes the run expects that it is mended.
+// Restore adds a window that an earlier owner of the run met. The bounds of
+// this owner decide about the wait. A window with an unknown end is left out:
+// the user who resumes the run expects that it is open.
 func (b *Book) Restore(now time.Time, c *event.QuotaClosed) {
 	if c.Until == nil {
 		return
@@ -172,9 +173,9 @@ func (b *Book) Window(l Lane) *Window {
 	return b.windows[at]
 }
 
-// Holding is the window that holds an agent back, other than one that it probes;
-// nil: it may start. Of several it is one that is not waited for, else the last to
-// open.
+// Holding is the window that holds an agent back, other than a window that it
+// probes; nil: it may start. Of several it is a given-up window, else the last
+// to open.
 func (b *Book) Holding(agent task.ID, kind, governed string) *Window {
 	var found *Window
 	for _, w := range b.windows {
@@ -188,8 +189,8 @@ func (b *Book) Holding(agent task.ID, kind, governed string) *Window {
 	return found
 }
 
-// Due reports whether a window is to be probed now. One that the run does not
-// wait for may open while the run still has other work.
+// Due reports whether a window is to be probed now. A window that the run does
+// not wait for may open while the run still has other work.
 func (b *Book) Due(w *Window, now time.Time) bool {
 	return w.Probe == "" && !w.Until.IsZero() && !now.Before(w.Until)
 }
@@ -224,7 +225,7 @@ func (b *Book) Refuse(now time.Time, r Refusal) (w *Window, news bool) {
 		}
 	case w.GivenUp != "" || r.Until.IsZero():
 		return w, false
-	case w.text && !r.Text: // a structured time is better than one of text
+	case w.text && !r.Text: // a structured time is better than a time in a text
 	case r.Text && !w.text || !r.Until.After(w.Until.Add(time.Minute)):
 		return w, false
 	}
@@ -233,7 +234,7 @@ func (b *Book) Refuse(now time.Time, r Refusal) (w *Window, news bool) {
 	return w, true
 }
 
-// tell takes over what a refusal says.
+// tell takes over the facts of a refusal.
 func (w *Window) tell(r Refusal) {
 	w.Agent, w.Window, w.Title, w.Reason = r.Agent, r.Window, r.Title, r.Reason
 	if !r.Until.IsZero() {
@@ -247,8 +248,8 @@ func (w *Window) retry(now time.Time) {
 	w.Tries++
 }
 
-// again reports whether a clock time that was read anew is the same one of a later
-// day, week or year.
+// again reports whether a clock time that was read anew is the same clock time
+// of a later day, week or year.
 func again(before, after time.Time) bool {
 	const day = 24 * time.Hour
 	ahead := after.Sub(before)

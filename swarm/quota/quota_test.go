@@ -92,7 +92,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestBounds holds what a run does not wait for.
+// TestBounds checks which windows a run does not wait for.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	lane := Lane{"k", "p", "m"}
@@ -122,7 +122,8 @@ func TestBounds(t *testing.T) {
 		w.Begin("a1")
 		b.Answered("a1")
 	}
-	// Under a later owner they count anew, and one without an end is left out.
+	// Under a later owner they count anew, and a window without an end is left
+	// out.
 	b = NewBook(Bounds{Wait: 8 * time.Hour, Windows: 2})
 	until := noon.Add(3 * time.Hour)
 	b.Restore(noon, &event.QuotaClosed{Lane: lane.String(), Until: &until, N: 9})

@@ -8,17 +8,17 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Limits of one pattern. They are far above what people write, and keep the
-// work that a text can ask for in bounds.
+// Limits of a pattern. They are far above the patterns of people, and bound the
+// work that a text can cause.
 const (
 	maxPattern      = 4096 // bytes, the longest path of a Linux system
 	maxAlternatives = 1000 // globs that its braces stand for
 )
 
-// glob is a pattern without braces: what each part of a path has to be.
+// glob is a pattern without braces: a segment for each part of a path.
 type glob []segment
 
-// segment matches one part of a path, or any number of them where it is `**`.
+// segment matches a part of a path, or, for `**`, any number of parts.
 type segment struct {
 	any    bool // **
 	plain  bool // without a wildcard; it is text
@@ -27,7 +27,7 @@ type segment struct {
 	filled []token // the same, but no star is empty
 }
 
-// token matches one letter, or any number of them where it is a star.
+// token matches a letter, or, for a star, any number of letters.
 type token struct {
 	star bool
 	set  []span
@@ -111,8 +111,8 @@ func expandEach(before string, choices []string, after string, texts []string) (
 	return texts, true
 }
 
-// next is where the character after the one at i begins, where a class and an
-// escaped character are one. The pattern is valid.
+// next returns the index of the character after the character at i. A class and
+// an escaped character count as a character. The pattern is valid.
 func next(pattern string, i int) int {
 	switch pattern[i] {
 	case '\\':
@@ -127,7 +127,7 @@ func next(pattern string, i int) int {
 	return i + 1
 }
 
-// parse reads a pattern without braces, or says what is wrong with it.
+// parse reads a pattern without braces, or returns the fault of the pattern.
 func parse(text string) (glob, string) {
 	if text == "" {
 		return nil, "has an empty alternative in its braces"
@@ -173,8 +173,8 @@ func parse(text string) (glob, string) {
 	return g, ""
 }
 
-// split cuts a pattern at its slashes. It is false where one of them is part
-// of something else.
+// split cuts a pattern at its slashes. It is false if a slash is part of a
+// class or an escape.
 func split(text string) ([]string, bool) {
 	var parts []string
 	from := 0
@@ -236,7 +236,7 @@ func parseSegment(part string) (segment, string) {
 	return s, ""
 }
 
-// filled makes every star match at least one letter.
+// filled makes every star match at least a letter.
 func filled(tokens []token) []token {
 	var all []token
 	for _, t := range tokens {
@@ -257,8 +257,8 @@ func (s set) match(path string) bool {
 	return slices.ContainsFunc(s, func(g glob) bool { return g.match(parts) })
 }
 
-// match goes back to the last `**` only: what an earlier one could take, the
-// last one can.
+// match goes back to the last `**` only: that can take each part that an
+// earlier `**` could take.
 func (g glob) match(parts []string) bool {
 	i, j := 0, 0
 	again, from := -1, 0
@@ -279,7 +279,7 @@ func (g glob) match(parts []string) bool {
 	return i == len(g) || i == len(g)-1 && g[i].any
 }
 
-// match reports whether a segment that is not `**` matches one part of a path.
+// match reports whether a segment that is not `**` matches a part of a path.
 func (s segment) match(part string) bool {
 	if s.plain || part == "" {
 		return s.plain && s.text == part

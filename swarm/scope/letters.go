@@ -39,7 +39,7 @@ func anything() []span {
 	return []span{{1, '/' - 1}, {'/' + 1, 0xd7ff}, {0xe000, lastByte}}
 }
 
-// class reads what stands between brackets.
+// class reads the text between brackets.
 func class(text string) []span {
 	negated := text[0] == '!' || text[0] == '^'
 	if negated {
@@ -101,7 +101,7 @@ func contains(spans []span, r rune) bool {
 	return false
 }
 
-// common is what two lists of spans share; empty for nothing.
+// common returns the shared letters of two lists of spans; empty: none.
 func common(a, b []span) []span {
 	var both []span
 	for _, x := range a {
@@ -126,8 +126,7 @@ func meet(a, b []span) bool {
 	return false
 }
 
-// sample is a letter of spans that are not empty: one that reads well where
-// there is one.
+// sample is a letter of spans that are not empty, preferably a readable letter.
 func sample(spans []span) rune {
 	for _, r := range "xabcdefghijklmnopqrstuvwyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 		if contains(spans, r) {

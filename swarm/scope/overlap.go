@@ -13,8 +13,8 @@ const (
 )
 
 // Overlap reports whether a path can be in the scope of both, and such a path.
-// It asks what the patterns say, not which files there are. Where the answer
-// would take too long, or a pattern is not valid, it is yes without a path.
+// It looks at the patterns, not at existing files. If the answer would take too
+// long, or a pattern is not valid, it is true without a path.
 func Overlap(a, b []string) (example string, overlaps bool) {
 	found := Pairs([][]string{a, b}, 1)
 	if len(found) == 0 {
@@ -29,10 +29,10 @@ type Pair struct {
 	Example string // a path that both match; empty where none was looked for long enough
 }
 
-// Pairs lists which of many sets of patterns overlap, by A, then by B, and at
-// most so many as the limit says. Sets without patterns are left out: that
-// they have no limits says nothing of what they touch. What would take too
-// long to find out counts as an overlap, as in [Overlap].
+// Pairs lists the overlapping pairs of many sets of patterns, by A, then by B,
+// up to the limit. Sets without patterns are left out: without limits they say
+// nothing about the paths that they touch. A pair that takes too long counts as
+// an overlap, as in [Overlap].
 func Pairs(sets [][]string, limit int) []Pair {
 	t := newTable(sets)
 	var found []Pair
@@ -70,8 +70,8 @@ func sorted(pairs []Pair) []Pair {
 	return pairs
 }
 
-// table finds the globs that could have a path in common with one, by the
-// folder that all their paths are in: one of the two folders holds the other.
+// table finds the globs that could have a path in common with a glob, by the
+// folder that contains all their paths: either folder contains the other.
 type table struct {
 	entries  []entry
 	byFolder map[string][]entry
@@ -124,7 +124,7 @@ func (t *table) near(e entry) []entry {
 		all = append(all, t.byFolder[strings.Join(parts[:n], "/")]...)
 	}
 	for _, other := range t.byFolder[strings.Join(parts, "/")] {
-		if other.set > e.set { // else it finds this one
+		if other.set > e.set { // else it finds this set
 			all = append(all, other)
 		}
 	}
@@ -134,7 +134,7 @@ func (t *table) near(e entry) []entry {
 // search looks for a path that two globs match.
 type search struct{ left int }
 
-// spend takes from what may still be done; false is that nothing is left.
+// spend uses up a part of the allowed work; it is false if nothing is left.
 func (s *search) spend(n int) bool {
 	s.left -= n
 	return s.left >= 0
@@ -200,7 +200,7 @@ func (w *pathWalk) from(i, j int) bool {
 		return false
 	}
 	w.seen[at] = true
-	// A path has at least one part: `**` and `**` share "x", not "".
+	// A path has at least a part: `**` and `**` share "x", not "".
 	first := i == 0 && j == 0
 	anyA, anyB := i < len(w.a) && w.a[i].any, j < len(w.b) && w.b[j].any
 	switch {

@@ -48,7 +48,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestOverlapGivesUp: what would take too long counts as an overlap.
+// TestOverlapGivesUp: a pair that would take too long counts as an overlap.
 func TestOverlapGivesUp(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("*a", 2000)
@@ -61,8 +61,8 @@ func TestOverlapGivesUp(t *testing.T) {
 
 var escaped = regexp.MustCompile(`\\.`)
 
-// oracle asks doublestar what a pattern matches. For it a negated class
-// matches a slash, which is the reason that it is not what decides.
+// oracle asks doublestar whether a pattern matches. For doublestar a negated
+// class matches a slash, so the package does not use doublestar itself.
 func oracle(pattern, path string) bool {
 	texts, _ := expand(pattern, nil)
 	return slices.ContainsFunc(texts, func(p string) bool {
@@ -101,7 +101,7 @@ func (d dice) pattern() string {
 		}
 		parts = append(parts, part)
 	}
-	// A class with a slash is what the oracle needs for what [!a] means here.
+	// The oracle needs a class with a slash for the meaning of [!a] here.
 	return strings.Join(parts, "/") + d.pick("", "", "/")
 }
 
@@ -176,7 +176,7 @@ func check(t *testing.T, a, b, path string) {
 		if !Match([]string{p}, example) {
 			t.Fatalf("Overlap(%q, %q) = %q, which %q does not match", a, b, example, p)
 		}
-		// doublestar reads stars in a row as one only where a name goes on.
+		// doublestar merges stars in a row only within a longer name.
 		if !inRow.MatchString(p) && !oracle(p, example) {
 			t.Fatalf("Overlap(%q, %q) = %q, which %q does not match for doublestar", a, b, example, p)
 		}

@@ -1,15 +1,15 @@
-// Package scope says which paths a patch may touch: what a set of globs
-// matches, and whether two sets can match the same path.
+// Package scope defines the paths that a patch may touch: whether a set of
+// globs matches a path, and whether two sets can match the same path.
 //
-// It is pure. It knows nothing of repositories; paths are names from the top
-// of one, with slashes, and may hold any byte but NUL.
+// It is pure. It knows nothing of repositories; paths are names from the top of
+// a repository, with slashes, and may hold any byte but NUL.
 //
-// A glob is one of doublestar: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, `\` before
-// a character that is meant as it is, and `**` for any number of folders. None
-// but the last matches a slash, and names that begin with a dot are like any
-// other. A glob without a wildcard means the file of that name and everything
-// below the folder of that name; one that ends in a slash means everything
-// below the folder.
+// Globs have the syntax of doublestar: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`,
+// `\` before a literal character, and `**` for any number of folders. Only `**`
+// matches a slash, and names that begin with a dot are like any other. A glob
+// without a wildcard means the file of that name and everything below the
+// folder of that name. A glob that ends in a slash means everything below the
+// folder.
 package scope
 
 import (
@@ -24,10 +24,10 @@ type PatternError struct {
 	Tip     string
 }
 
-// Error is one line, which names the pattern.
+// Error names the pattern, in a single line.
 func (e *PatternError) Error() string { return fmt.Sprintf("%q %s", clip(e.Pattern), e.Reason) }
 
-// Hint says what would be right; it may be empty.
+// Hint returns the way out; it may be empty.
 func (e *PatternError) Hint() string { return e.Tip }
 
 // clip shortens text that a message repeats.
@@ -39,7 +39,7 @@ func clip(s string) string {
 	return s
 }
 
-// Validate says what is wrong with a pattern, as a [*PatternError].
+// Validate returns a [*PatternError] for a pattern that is not valid.
 func Validate(pattern string) error {
 	_, err := compile(pattern)
 	return err
@@ -57,7 +57,7 @@ func Outside(patterns, paths []string) []string {
 	if len(patterns) == 0 {
 		return nil
 	}
-	s, _ := compileAll(patterns) // what is not valid allows nothing
+	s, _ := compileAll(patterns) // invalid patterns allow nothing
 	var out []string
 	for _, p := range paths {
 		if !s.match(p) {
@@ -67,7 +67,7 @@ func Outside(patterns, paths []string) []string {
 	return out
 }
 
-// set is what a list of patterns means: each of its globs adds paths.
+// set is a list of patterns in parsed form: each of its globs adds paths.
 type set []glob
 
 // compileAll reads all patterns. With an error comes the set of those that

@@ -18,7 +18,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Budget returns the budget of a run by the latest owner that recorded one; first if
+// Budget returns the budget that the latest owner of a run recorded; first if
 // none did. v may be nil.
 func Budget(v *store.View, first task.Amount) task.Amount {
 	if v != nil && v.Opened != nil && v.Opened.Budget != nil {
@@ -27,15 +27,15 @@ func Budget(v *store.View, first task.Amount) task.Amount {
 	return first
 }
 
-// Exhausted reports whether a run has spent its budget, or more. first is the budget if no
-// owner recorded one.
+// Exhausted reports whether a run has spent its budget, or more. first is the
+// budget if no owner recorded any.
 func Exhausted(v *store.View, first task.Amount, now time.Time) bool {
 	budget, spent := Budget(v, first), v.Spent(now)
 	return budget.Tokens > 0 && spent.Tokens >= budget.Tokens || budget.USD > 0 && spent.USD >= budget.USD ||
 		budget.Time > 0 && spent.Time >= budget.Time
 }
 
-// Turns returns the bound of an attempt's turns by the latest owner that recorded one;
+// Turns returns the bound of an attempt's turns that the latest owner recorded;
 // first if none did. v may be nil.
 func Turns(v *store.View, first int) int {
 	if v != nil && v.Opened != nil && v.Opened.MaxTurns != nil {

@@ -45,8 +45,8 @@ func TestUnbounded(t *testing.T) {
 	}
 }
 
-// TestExhausted: a budget is spent once one of its bounds is reached. Without a bound it
-// never is.
+// TestExhausted: a budget is spent once any of its bounds is reached. Without a
+// bound it never is.
 func TestExhausted(t *testing.T) {
 	t.Parallel()
 	used := task.Usage{Output: 100, CostUSD: 2}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Amount is how much there is of what a budget bounds. As a total, a field of
-// 0 bounds nothing.
+// Amount is a quantity that a budget bounds. As a total, a field of 0 bounds
+// nothing.
 type Amount struct {
 	Tokens int64         `json:"tokens,omitempty"` // output and reasoning
 	USD    float64       `json:"usd,omitempty"`
@@ -39,16 +39,16 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// MostUSD is the most that is counted: what is beyond it is not told apart. JSON,
-// which everything is written as, knows no infinity, and sums and shares of these
-// are far from it.
+// MostUSD is the largest amount that is counted: larger amounts are not told
+// apart. JSON, the form of all records, has no infinity, and sums and shares of
+// these amounts are far from it.
 const MostUSD = 1e15
 
 // paid is such a sum of dollars.
 func paid(a, b float64) float64 { return min(a+b, MostUSD) }
 
-// Dollars is an amount of dollars in words: with cents, and with two digits that
-// say something where it is less than one.
+// Dollars formats an amount of dollars: with cents, and below a cent with two
+// significant digits.
 func Dollars(usd float64) string {
 	if usd > 0 && usd < 0.01 {
 		digits := 1 - int(math.Floor(math.Log10(usd)))

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestMost holds that what agents say they have used can be written down,
-// however much that is.
+// TestMost checks that any usage that agents report can be encoded.
 func TestMost(t *testing.T) {
 	t.Parallel()
 	most := Usage{

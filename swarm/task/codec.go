@@ -145,7 +145,8 @@ func MarshalStatus(s Status) ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// UnmarshalStatus reads what [MarshalStatus] wrote.
+// UnmarshalStatus reads the JSON of [MarshalStatus]. It returns an error for an
+// unknown status.
 func UnmarshalStatus(text []byte) (Status, error) {
 	f := statusJSON{Work: &Work{}}
 	if err := json.Unmarshal(text, &f); err != nil {

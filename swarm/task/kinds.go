@@ -8,7 +8,7 @@ import (
 // ErrorKind is a closed set of reasons why an agent did not complete.
 type ErrorKind string
 
-// The kinds of errors. A cancelled result carries one of the four causes.
+// The kinds of errors. A cancelled result carries any of the four causes.
 const (
 	NoResult        ErrorKind = "no_result"      // ended well by its exit, but gave no answer
 	Timeout         ErrorKind = "timeout"        // ran longer than allowed

@@ -4,10 +4,10 @@ import "strings"
 
 // ModulePatch is the change of an agent in a submodule.
 type ModulePatch struct {
-	Path   string `json:"path"`          // of the submodule, also of a nested one
+	Path   string `json:"path"`          // of the submodule, also of a nested submodule
 	Store  string `json:"store"`         // the git dir that keeps the commit
 	Ref    string `json:"ref,omitempty"` // there
-	Commit string `json:"commit"`        // what the patch of the parent records
+	Commit string `json:"commit"`        // the commit that the parent's patch records
 	Base   string `json:"base"`
 	// File holds the text of the patch; empty: there is no text, or it is too long.
 	File    string   `json:"file,omitempty"`

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Options are what an agent is to use. What is empty is left to it.
+// Options are the settings of an agent. Empty settings are left to the agent.
 type Options struct {
 	Model  string `json:"model,omitempty"`
 	Effort string `json:"effort,omitempty"`
@@ -15,7 +15,7 @@ type Options struct {
 	Without []string `json:"without,omitempty"`
 	// ReadOnly leaves it only the tools that change nothing.
 	ReadOnly bool `json:"read_only,omitempty"`
-	// MaxThinking is how many tokens the model may think for each answer; 0
+	// MaxThinking bounds the tokens that the model thinks for each answer; 0
 	// leaves that to the agent.
 	MaxThinking int64 `json:"max_thinking,omitempty"`
 	// Variant is VariantOff where nothing is to be added to the prompt for the
@@ -23,7 +23,7 @@ type Options struct {
 	Variant string `json:"variant,omitempty"`
 }
 
-// VariantOff leaves out what is said against the failure modes of a family.
+// VariantOff leaves out the texts against the failure modes of a family.
 const VariantOff = "off"
 
 // Any reports whether anything is asked for.
@@ -31,8 +31,8 @@ func (o Options) Any() bool {
 	return o.Model != "" || o.Effort != "" || len(o.Tools) > 0 || len(o.Without) > 0 || o.ReadOnly || o.MaxThinking != 0 || o.Variant != ""
 }
 
-// Over lays o over what is asked for where o says nothing. Nothing takes a
-// ReadOnly back, nor an entry of Without.
+// Over lays o over the options of under: a set option of o wins. ReadOnly is
+// never taken back, nor an entry of Without.
 func (o Options) Over(under Options) Options {
 	o.Model, o.Effort = cmp.Or(o.Model, under.Model), cmp.Or(o.Effort, under.Effort)
 	if len(o.Tools) == 0 {
@@ -45,7 +45,7 @@ func (o Options) Over(under Options) Options {
 	return o
 }
 
-// union is a list with what another has beside it.
+// union returns a list with the further entries of another.
 func union(list, more []string) []string {
 	all := slices.Clone(list)
 	for _, word := range more {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Verdict is what somebody thinks of an agent's work. The zero value is that
-// nobody has said.
+// Verdict is a person's opinion of an agent's work. The zero value: there is
+// none.
 type Verdict string
 
 // The verdicts.
@@ -21,9 +21,9 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 	return oneOf(v, text, "verdict", Accepted, Rejected)
 }
 
-// Fell reports whether a try ended without work that is good enough, by what
-// it did itself: that its provider or a hook refused it, its machine failed or
-// somebody stopped it says nothing of it.
+// Fell reports whether a try ended without good enough work, by its own fault.
+// A refusal by its provider or a hook, a failure of its machine or a stop says
+// nothing about it.
 func Fell(r Result) bool {
 	switch r := r.(type) {
 	case *Completed:
@@ -42,14 +42,14 @@ func Fell(r Result) bool {
 	}
 }
 
-// SentBack reports whether to ask for another try is to say that the one which
-// ended so was not good enough, where it did not say so itself.
+// SentBack reports whether a request for another try says that the work was not
+// good enough, because the result itself did not say so.
 func SentBack(r Result) bool {
 	_, completed := r.(*Completed)
 	return completed && !Fell(r)
 }
 
-// Span is how long an answer to a question holds. The zero value is once.
+// Span is the validity of an answer to a question. The zero value is once.
 type Span string
 
 // The spans of answers.
@@ -63,7 +63,7 @@ func (s *Span) UnmarshalText(text []byte) error {
 	return oneOf(s, text, "span", Once, ForTheRun)
 }
 
-// By is who answered a question. The zero value is nobody.
+// By names the answerer of a question. The zero value is none.
 type By string
 
 // The possible answerers.
@@ -73,7 +73,7 @@ const (
 	ByPolicy By = "policy" // nobody could be asked
 	ByEnd    By = "end"    // the agent ended first
 	ByScript By = "script" // the onTool of its call, which can only deny
-	ByRisk   By = "risk"   // what it would do is refused, or granted, without a question
+	ByRisk   By = "risk"   // its action is refused, or granted, without a question
 	ByTime   By = "time"   // no answer came in time
 )
 

@@ -1,6 +1,7 @@
 package task
 
-// State is where a running agent is. The zero value is none of them.
+// State is the state of an agent that has not ended. The zero value is none of
+// them.
 type State string
 
 // The states of an agent that has not ended.

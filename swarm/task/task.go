@@ -32,15 +32,15 @@ func (id ID) Number() int {
 	return n
 }
 
-// AttemptName names one attempt of an agent, as its folders and its
-// workspace are called: a7.2.
+// AttemptName is the name of an agent's attempt, as in its folders and its
+// workspace: a7.2.
 func AttemptName(id ID, attempt int) string { return fmt.Sprintf("%s.%d", id, attempt) }
 
-// Call is one request to run an agent. It is journaled before anything is
+// Call is a request to run an agent. It is journaled before anything is
 // spawned.
 type Call struct {
-	// Key tells calls apart by what they ask for; Occurrence by how often
-	// the same was asked before in this run, from 0.
+	// Key tells calls apart by their request; Occurrence counts the earlier
+	// equal calls of this run, from 0.
 	Key        string
 	Occurrence int
 
@@ -51,34 +51,34 @@ type Call struct {
 	// Command is the argument list of such a command.
 	Command []string
 
-	Label string // what the user calls it; may be empty
-	// Title is what lists call it where it has no label; empty: the first line
-	// of its prompt.
+	Label string // the user's name for it; may be empty
+	// Title is its name in lists if it has no label; empty: the first line of
+	// its prompt.
 	Title string
 	// Item, Name, Index and Count say which of a list of items this is.
 	// Index is from 1; all are empty outside a list.
 	Item, Name   string
 	Index, Count int
-	// Group is set on calls that are alternatives of each other: of those
-	// with the same group at most one can land.
+	// Group is set on calls that are alternatives of each other: of those with
+	// the same group at most a single patch can land.
 	Group string
 	Phase string
 
-	// Paths are globs, read from the top of the repository, of what the
-	// patch may touch; none allows everything.
+	// Paths are globs, read from the top of the repository, for the paths that
+	// the patch may touch; none allows everything.
 	Paths []string
 	// DependsOn are labels of earlier calls of the run. The agent starts from
-	// their patches merged onto Base, and not at all where one of them has
-	// none that could be built upon.
+	// their patches merged onto Base, and not at all if any of them has no
+	// patch to build upon.
 	DependsOn []string
 	// After are labels of earlier calls that it waits for and starts from
 	// where they did well, and does without where they did not.
 	After []string
-	// Timeout is how long an attempt may take; 0 leaves that to its agent.
+	// Timeout bounds the time of an attempt; 0 leaves that to its agent.
 	Timeout time.Duration
 
-	// Script is set on the calls of scripts, whose paths and limits are part
-	// of their key, and which take what was completed before what was not.
+	// Script is set on the calls of scripts. Their paths and limits are part of
+	// their key, and they take completed agents before others.
 	Script bool
 	// Identity stands in for the prompt in the key; empty for none.
 	Identity string
@@ -89,18 +89,18 @@ type Call struct {
 	// Shared is set where the agent works in the workspace that all such
 	// calls of the run share.
 	Shared bool
-	// Limits end an attempt that reaches one of them.
+	// Limits end an attempt that reaches any of them.
 	Limits Limits
 	// StopWhen and OnTool are the sources of functions that watch over an
 	// attempt; empty for none.
 	StopWhen, OnTool string
-	// Allow are items, by the grammar of AGENTS.md, of what the agent may do
-	// without asking.
+	// Allow are items, by the grammar of AGENTS.md, for actions that the agent
+	// may take without asking.
 	Allow []string
-	// Retries is how often an attempt is tried again whose failure may pass;
-	// nil leaves that to the run.
+	// Retries is the number of retries after a failure that may pass; nil
+	// leaves that to the run.
 	Retries *int
-	// Options are what the agent is to use, over what is configured of it.
+	// Options are the settings of the agent, over its configuration.
 	Options
 	// Stage is set on calls that are a stage of a pipeline; nil elsewhere.
 	Stage *Stage
@@ -110,9 +110,9 @@ type Call struct {
 	// SubjectOf is set on calls of swarm's own that ask how the commit of a patch
 	// is to be called: it is that commit.
 	SubjectOf string
-	// Fallbacks are what its attempts use, one after the other, where its model
-	// cannot be had. Slow is what they use after a failed second try; nil: the
-	// same as before.
+	// Fallbacks are the models for its attempts, in order, if its model is not
+	// available. Slow is the model after a failed second try; nil: the same as
+	// before.
 	Fallbacks []Choice
 	Slow      *Choice
 
@@ -130,7 +130,7 @@ func (c *Call) Using(other *Choice) *Call {
 	return &used
 }
 
-// Limits are how much an attempt may use; 0 is any amount.
+// Limits bound the usage of an attempt; 0 is any amount.
 type Limits struct {
 	Turns  int           `json:"turns,omitempty"`
 	Tokens int64         `json:"tokens,omitempty"` // output and reasoning
@@ -138,23 +138,23 @@ type Limits struct {
 	Idle   time.Duration `json:"idle_ns,omitempty"`
 }
 
-// Stage is which part of a pipeline an agent is, and who else there is.
+// Stage is the part of an agent in a pipeline, with the other parts.
 type Stage struct {
-	Name   string   `json:"name"`             // one of Roster
+	Name   string   `json:"name"`             // an entry of Roster
 	Roster []string `json:"roster,omitempty"` // all stages, in order
-	// Words is what the stage is told of its part.
+	// Words are the instructions for the stage.
 	Words string `json:"words,omitempty"`
-	// Reads is set where the stage only looks: what its agent changes is no
-	// work of the run.
+	// Reads is set if the stage only looks: changes by its agent are no work of
+	// the run.
 	Reads bool `json:"reads,omitempty"`
-	// Brief is what is too long for its prompt: a file of its workspace holds
-	// it while its agent works.
+	// Brief is the text that is too long for its prompt: a file of its
+	// workspace holds it while its agent works.
 	Brief string `json:"brief,omitempty"`
 }
 
-// Sum computes the key of a call: a hash of everything that decides what the
-// agent would be asked to do. Names and positions that only people see stay
-// out, so that the same work is known again.
+// Sum computes the key of a call: a hash of everything that decides the agent's
+// request. Names and positions that only people see stay out, so that the same
+// work is known again.
 func (c *Call) Sum() string {
 	input := flattenInput(c.Input)
 	if c.Identity != "" {
@@ -203,8 +203,7 @@ func (c *Call) scriptSum() *scriptSum {
 	}
 }
 
-// AgentInput is what an agent is asked: [*TypedAgentInput] or
-// [*ForkAgentInput].
+// AgentInput is the input of an agent: [*TypedAgentInput] or [*ForkAgentInput].
 //
 //sumtype:decl
 type AgentInput interface{ input() string }
@@ -244,17 +243,17 @@ func FirstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// Status is where an agent is: [*Running] or a [Result].
+// Status is the state of an agent: [*Running] or a [Result].
 //
 //sumtype:decl
 type Status interface{ status() string }
 
-// Result is how an agent ended: [*Completed], [*Failed] or [*Cancelled].
+// Result is the end of an agent: [*Completed], [*Failed] or [*Cancelled].
 //
 //sumtype:decl
 type Result interface {
 	Status
-	// Done is what all results have.
+	// Done is the part that all results have.
 	Done() *Work
 }
 
@@ -265,7 +264,7 @@ type Running struct {
 	Since   time.Time // when it entered the state
 }
 
-// Completed is an agent that did what its kind counts as success.
+// Completed is an agent that succeeded by the rule of its kind.
 type Completed struct {
 	Work
 	Answer string // at most [OutputLimit] bytes, the end of it
@@ -313,7 +312,7 @@ func Word(s Status) string {
 	return s.status()
 }
 
-// Work is what an agent left, however it ended.
+// Work is the work of an agent, whatever its result.
 type Work struct {
 	Attempts   int       `json:"attempts"`
 	Patch      *Patch    `json:"patch,omitempty"`
@@ -322,7 +321,7 @@ type Work struct {
 	OutputFile string    `json:"output_file,omitempty"` // the whole
 	Started    time.Time `json:"started,omitzero"`
 	Ended      time.Time `json:"ended,omitzero"`
-	Notes      []string  `json:"notes,omitempty"` // what a person should know of the capture
+	Notes      []string  `json:"notes,omitempty"` // facts about the capture for a person
 	// Ignored are new files that the base's rules ignore: not in the patch.
 	Ignored []Ignored `json:"ignored,omitempty"`
 	// IgnoredMore counts those beyond the list.
@@ -331,16 +330,16 @@ type Work struct {
 	Large []Ignored `json:"large,omitempty"`
 	// LargeMore counts those beyond the list.
 	LargeMore int `json:"large_more,omitempty"`
-	// Model is the model that answered, and Session what the agent calls the
-	// conversation, as far as it said; Conversation is what that has used, with
-	// what went on before it.
+	// Model is the model that answered, and Session the agent's id of the
+	// conversation, as far as it reported them; Conversation is the usage of
+	// the conversation, including earlier agents in it.
 	Model        string `json:"model,omitempty"`
 	Session      string `json:"session,omitempty"`
 	Conversation Usage  `json:"conversation,omitzero"`
 	// SessionAttempt is the attempt that keeps the files of the conversation,
 	// if its model answered at least once; else 0.
 	SessionAttempt int `json:"session_attempt,omitempty"`
-	// Check is the file that holds the output of the check, if one ran, and
+	// Check is the file that holds the output of the check, if any ran, and
 	// CheckCode its exit status.
 	Check     string `json:"check,omitempty"`
 	CheckCode int    `json:"check_code,omitempty"`
@@ -352,7 +351,7 @@ func (w *Work) Done() *Work { return w }
 // OutputLimit bounds the text a result carries along, in bytes.
 const OutputLimit = 8 << 10
 
-// Patch is what an agent changed, as a change from its base tree.
+// Patch is an agent's change from its base tree.
 type Patch struct {
 	Ref     string   `json:"ref"`
 	Commit  string   `json:"commit"`
@@ -365,12 +364,12 @@ type Patch struct {
 	// OutOfScope are paths it touches that its call does not allow: the first
 	// few of them.
 	OutOfScope []string `json:"out_of_scope,omitempty"`
-	// Replaced are submodules that it puts plain files in the place of: the
-	// first few. Their folders are empty where an agent works, so that one file
-	// written there is enough.
+	// Replaced are submodules that it replaces by plain files: the first few.
+	// Their folders are empty in a workspace, so that a single file written
+	// there is enough.
 	Replaced []string `json:"replaced,omitempty"`
-	// Marked are paths it touches that decide what agents, git or continuous
-	// integration do, so that a person has to look at it: the first few.
+	// Marked are paths it touches that control agents, git or continuous
+	// integration, so that a person has to look at them: the first few.
 	Marked []string `json:"marked,omitempty"`
 	// Modules are the patches of submodules. They land with this patch.
 	Modules []ModulePatch `json:"modules,omitempty"`
@@ -382,18 +381,18 @@ type Ignored struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Usage is what a model was paid for.
+// Usage is the paid use of a model.
 type Usage struct {
 	Input      int64   `json:"input,omitempty"`
 	Output     int64   `json:"output,omitempty"`
 	CacheRead  int64   `json:"cache_read,omitempty"`
 	CacheWrite int64   `json:"cache_write,omitempty"`
 	CostUSD    float64 `json:"cost_usd,omitempty"`
-	// ComputedUSD is the part of CostUSD that nobody reported: it was computed
-	// from prices.
+	// ComputedUSD is the unreported part of CostUSD: it was computed from
+	// prices.
 	ComputedUSD float64 `json:"computed_usd,omitempty"`
-	// UnpricedTokens are those of all the above that CostUSD says nothing of:
-	// nobody knew what they cost when they were used.
+	// UnpricedTokens are those of all the above that CostUSD does not cover:
+	// their price was unknown when they were used.
 	UnpricedTokens int64 `json:"unpriced_tokens,omitempty"`
 }
 

@@ -186,7 +186,7 @@ func TestIdentityStandsInForThePrompt(t *testing.T) {
 	}
 }
 
-// TestFell: what an agent did is told from what was done to it.
+// TestFell: an agent's own failures are told from those done to it.
 func TestFell(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false

@@ -6,7 +6,7 @@ import (
 )
 
 // Verbatim is a string that may not be UTF-8, as arguments and the names of
-// files may not. JSON would replace what is not, so such a string is written
+// files may not. JSON would replace invalid bytes, so such a string is written
 // as an object that holds its bytes.
 type Verbatim string
 

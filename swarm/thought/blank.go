@@ -11,21 +11,22 @@ import (
 // Span is a part of a text, in bytes: from the first to before the second.
 type Span struct{ From, To int64 }
 
-// How much is kept in mind of a line: of what nests deeper, or has more texts,
-// the rest is left as it is.
+// Limits of the memory for a line. Deeper nests and further texts are left as
+// they are.
 const (
 	maxDepth = 512
 	maxSpans = 1 << 20
 	maxHead  = 64 // of a text: more than any key and any mark has
 )
 
-// Spans finds, in lines of JSON as programs print them, what a model thought:
-// all texts of an object whose type or method calls it so, but for what names
-// things, and what [Cut] leaves out of any text, whole or in pieces. Each is
-// inside of a string, so that blanks in its place leave the JSON what it was,
-// and what is cut out of the rest is what was cut out of the whole. What a tool
-// was given and an answer in the form of a schema are left out, whatever they
-// hold. No order is kept.
+// Spans finds, in lines of JSON as programs print them, the thoughts of a
+// model. These are all texts of an object whose type or method names a thought,
+// except names of things, and the parts that [Cut] leaves out of any text,
+// whole or in pieces. Each span is inside of a string, so that blanks in its
+// place leave valid JSON. The parts that Cut removes stay the same with or
+// without the blanks. The input of a tool and an answer to a schema are left
+// out, whatever they hold. The spans have no order. Spans returns the errors of
+// r and of found.
 func Spans(r io.Reader, found func(Span) error) error {
 	s := scanner{found: found}
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -45,14 +46,14 @@ func Spans(r io.Reader, found func(Span) error) error {
 	}
 }
 
-// scanner reads JSON, and what is none as far as it looks alike. Its memory does
-// not grow with the length of a text, but for that of a piece of one.
+// scanner reads JSON, and text that looks like JSON. Its memory does not grow
+// with the length of a text, except with that of a piece of a text.
 type scanner struct {
 	found  func(Span) error
 	err    error
 	nests  []nest
-	spans  []Span // texts of what is open
-	cuts   []cut  // what they hold of thoughts
+	spans  []Span // texts of the open nests
+	cuts   []cut  // their thoughts
 	text   literal
 	line   line
 	pieces pieces
@@ -65,11 +66,11 @@ type nest struct {
 	cuts    int // that were found before it
 	from    int64
 	object  bool
-	value   bool   // what comes is the value of the key
-	key     string // the latest one
+	value   bool   // the value of the key follows
+	key     string // the latest key
 	thought bool
 	given   bool // to a tool, or as an answer
-	foreign bool // not what a model says
+	foreign bool // not text of a model
 }
 
 // literal is a string that is open, or was last.
@@ -106,7 +107,7 @@ func (s *scanner) take(b byte, at int64) {
 	}
 }
 
-// end ends a line. What it left open was cut off.
+// end ends a line. Nests that are still open were cut off.
 func (s *scanner) end(at int64) {
 	if s.text.open {
 		s.ended(at)
@@ -122,7 +123,7 @@ func (s *scanner) end(at int64) {
 	s.line = line{raw: s.line.raw[:0]}
 }
 
-// finish ends what was read.
+// finish ends the text.
 func (s *scanner) finish(at int64) {
 	s.end(at)
 	s.pieces.end(s.blank)
@@ -179,7 +180,7 @@ func (s *scanner) begin(from int64) {
 		s.text.finder.stage = saying
 		return
 	}
-	s.text.finder.after = !says(n.key) // only what a mark begins is a thought there
+	s.text.finder.after = !says(n.key) // only a mark begins a thought there
 	if n.object {
 		s.text.path = s.piecePath()
 	}
@@ -203,7 +204,7 @@ func (s *scanner) within(b byte, at int64) {
 	}
 }
 
-// ended ends a string, or what is there of one.
+// ended ends a string, or the rest of a cut string.
 func (s *scanner) ended(at int64) {
 	t, n := &s.text, s.top()
 	t.open = false
@@ -238,13 +239,14 @@ func (s *scanner) ended(at int64) {
 		s.cuts = append(s.cuts, t.finder.found...)
 		return
 	}
-	s.cuts = append(s.cuts, s.line.own...) // of the same path: one of them counts
+	s.cuts = append(s.cuts, s.line.own...) // of the same path: only the last of them counts
 	s.line.piece, s.line.path, s.line.own = text, t.path, t.finder.found
 }
 
 func unbegun(c cut) bool { return c.unbegun }
 
-// note takes what a string says of the object that it is of, and of the line.
+// note takes the facts that a string gives about its object, and about the
+// line.
 func (s *scanner) note(value string) {
 	n := s.top()
 	switch n.key {
@@ -262,8 +264,8 @@ func (s *scanner) note(value string) {
 	}
 }
 
-// path is where the value of a key stands in the line, from no deeper than any
-// of a piece; empty where it is deeper.
+// path is the path of a key's value in the line, if it is no deeper than any
+// path of a piece; empty: it is deeper.
 func (s *scanner) path() string {
 	if len(s.nests) > 3 {
 		return ""
@@ -293,14 +295,14 @@ func (s *scanner) blank(span Span) {
 	}
 }
 
-// thinks reports whether what is of a type is a thought.
+// thinks reports whether texts of a type are thoughts.
 func thinks(kind string) bool {
 	kind = strings.ToLower(kind)
 	return kind == "thought" || strings.Contains(kind, "thinking") || strings.Contains(kind, "reasoning")
 }
 
-// given reports whether what stands by a key is what a tool was given, or an
-// answer by a schema: it is the model's in a form that somebody asked for.
+// given reports whether a key holds the input of a tool, or an answer to a
+// schema: text of the model in a requested form.
 func given(key string) bool {
 	switch key {
 	case "input", "arguments", "args", "parameters", "partial_json", "action", "structured_output", "structured_result", "structured":
@@ -309,14 +311,14 @@ func given(key string) bool {
 	return false
 }
 
-// says reports whether what a model says stands by a key, and not what a tool
-// printed, say.
+// says reports whether a key holds text of a model, and not, say, the output of
+// a tool.
 func says(key string) bool {
 	return key == "text" || key == "content" || key == "deltaContent" || key == "result"
 }
 
-// names reports whether the texts of a key say which thing it is, and not what
-// is in it.
+// names reports whether the texts of a key identify a thing, and are not its
+// content.
 func names(key string) bool {
 	switch key {
 	case "type", "method", "id", "role", "name", "model", "status":

@@ -47,12 +47,13 @@ func TestSpans(t *testing.T) {
 		`{"structured":"<think>b"}`: `{"structured":"<think>b"}`,
 		`{"parameters":{"type":"thinking","thought":true,"text":"<think>given"}}`: `{"parameters":{"type":"thinking","thought":true,"text":"<think>given"}}`,
 		`{"type":"thinking","structured":"why"}`:                                  `{"type":"thinking","structured":"   "}`,
-		// Of one end, and of all that follow each other.
+		// With an end mark only, and several that follow each other.
 		`{"text":"why\n and\n</think>\nsaid"}`:                  `{"text":"           </think>\nsaid"}`,
 		`{"text":"\u003cthink\u003ewhy\u003c/think\u003esaid"}`: `{"text":"\u003cthink\u003e   \u003c/think\u003esaid"}`,
 		`{"text":"<think>a</think>\n<think>b</think>said"}`:     `{"text":"<think> </think>\n<think> </think>said"}`,
 		`{"text":"<reasoning>why</reasoning>said"}`:             `{"text":"<reasoning>why</reasoning>said"}`,
-		// What a tool prints ends no thought, and neither does what people say.
+		// The output of a tool ends no thought, and neither do the words of
+		// people.
 		`{"output":"printed\n</think>\n"}`:                                    `{"output":"printed\n</think>\n"}`,
 		`{"type":"tool_result","content":[{"text":"printed\n</think>"}]}`:     `{"type":"tool_result","content":[{"text":"printed\n</think>"}]}`,
 		`{"content":[{"text":"printed\n</think>"}],"role":"toolResult"}`:      `{"content":[{"text":"printed\n</think>"}],"role":"toolResult"}`,
@@ -78,7 +79,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// inPieces are streams of pieces, and what is left of them.
+// inPieces maps streams of pieces to their expected result.
 func inPieces() map[string]string {
 	all := map[string]string{}
 	add := func(form string, give, want []string) {
@@ -104,7 +105,7 @@ func inPieces() map[string]string {
 		add(form, []string{"<think>a</think>", "[THINK]b", "[/THINK]c"}, []string{"<think> </think>", "[THINK] ", "[/THINK]c"})
 	}
 	add(`{"type":"message_update","assistantMessageEvent":{"type":"toolcall_delta","delta":"PIECE"}}`, []string{"<think>given", "b"}, []string{"<think>given", "b"})
-	add("PIECE", []string{ // of two texts at once, and one after another
+	add("PIECE", []string{ // two texts at the same time, and in turn
 		`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"<think>why"}}}`,
 		`{"type":"stream_event","event":{"type":"content_block_start"},"parent_tool_use_id":"t"}`,
 		`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"said"}},"parent_tool_use_id":"t"}`,
@@ -119,7 +120,7 @@ func inPieces() map[string]string {
 		`{"type":"stream_event","event":{"type":"content_block_stop"}}`,
 		`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"said"}}}`,
 	})
-	add("PIECE", []string{ // what gemini did meanwhile
+	add("PIECE", []string{ // other lines of gemini between the pieces
 		`{"type":"message","role":"assistant","content":"<think>why"}`,
 		`{"type":"message","role":"assistant","thought":true,"content":"</think>"}`,
 		`{"type":"message","role":"assistant","content":"why"}`,

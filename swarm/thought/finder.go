@@ -11,7 +11,7 @@ type finder struct {
 	stage stage
 	after bool // a thought has ended
 
-	mayBe [longest]byte // what may be half a mark
+	mayBe [longest]byte // letters that may be the first part of a mark
 	n     int           // how many letters that has
 	row   row           // the line
 	in    reader        // of the lines before
@@ -30,7 +30,7 @@ type cut struct {
 	unbegun bool // only its end is told
 }
 
-// stage is how far a text has come.
+// stage is the state of a text.
 type stage int
 
 const (
@@ -43,14 +43,14 @@ const (
 // longest is the length of the longest mark.
 const longest = len("</think>")
 
-// maxCuts is how many thoughts of a text are found.
+// maxCuts bounds the thoughts that are found in a text.
 const maxCuts = 1 << 16
 
 // nowhere is behind every text.
 const nowhere = 1<<63 - 1
 
-// take takes the next letter, which stands from there to before next. What is
-// none of a mark may be any letter that is none.
+// take takes the next letter, which stands from there to before next. A caller
+// may pass any letter outside of marks for each letter that is in no mark.
 func (f *finder) take(c byte, from, next int64) {
 	switch f.stage {
 	case opening:

@@ -1,7 +1,7 @@
 package thought
 
-// line is what is known of a line that may carry a piece of what a model says.
-// Programs print such pieces as they come:
+// line collects the facts about a line that may carry a piece of a model's
+// text. Programs print such pieces as they come:
 //
 //	claude, qwen  {"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"…"}}}
 //	pi            {"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"…"}}
@@ -13,14 +13,14 @@ type line struct {
 	parent, item       string
 	event, delta       string // their types
 
-	piece Span // where it may be one; empty: nowhere
+	piece Span // the place of a possible piece; empty: nowhere
 	path  string
-	own   []cut  // what would be thoughts in it if it were a whole text
+	own   []cut  // the thoughts in it if it is a whole text
 	raw   []byte // of the piece, as it stands
 	long  bool   // it is longer than any that is read
 }
 
-// maxPiece is how long a piece may be. Nobody reads a line that is longer.
+// maxPiece bounds a piece. No longer line is read.
 const maxPiece = 2 << 20
 
 // carries reports whether pieces stand by a path.
@@ -96,11 +96,11 @@ func (l *line) ends() (text string, is bool) {
 // pieces are texts that come in pieces.
 type pieces struct{ texts map[string]*joined }
 
-// maxTexts is how many may come at once.
+// maxTexts bounds the texts that come at once.
 const maxTexts = 256
 
-// take takes a line. It answers the thoughts in what stands where a piece would,
-// and is a whole text.
+// take takes a line. If the line has a whole text in the place of a piece, it
+// returns the thoughts in it.
 func (p *pieces) take(l *line, blank func(Span)) []cut {
 	if text, ends := l.ends(); ends && p.texts[text] != nil {
 		p.texts[text].end(blank)
@@ -153,10 +153,11 @@ func (j *joined) add(raw []byte, at Span, blank func(Span)) {
 	j.settle(blank)
 }
 
-// settle blanks what is known to be a thought, and holds what may become one.
+// settle blanks the known thoughts, and holds the pieces that may become
+// thoughts.
 func (j *joined) settle(blank func(Span)) {
 	thoughts := j.found
-	if j.stage == within { // but for what may be its end
+	if j.stage == within { // except a possible part of its end mark
 		open := Span{j.from, nowhere}
 		if j.matched > 0 {
 			open.To = j.ends

@@ -3,9 +3,8 @@ package thought
 import "strings"
 
 // reader reads a text line by line for the end of a thought that began before
-// the text did. Both [Cut], which has the text, and what blanks it in files,
-// which reads letter by letter, go by it, so that neither keeps what the other
-// leaves out.
+// the text did. [Cut], which has the text, uses it, and so does the finder,
+// which reads files letter by letter. So both find the same thoughts.
 type reader struct {
 	began uint8 // a bit for each mark that a line began with
 	any   bool  // a line had letters
@@ -41,15 +40,16 @@ func (r *reader) ends(l *row, all []mark) bool {
 // coded is the indentation, in columns, from which a line is code.
 const coded = 4
 
-// fence is what quotes lines, as CommonMark has it. Its zero value is none.
+// fence is an open quote of lines, as in CommonMark. Its zero value is no
+// quote.
 type fence struct {
 	letter byte
 	length int
 	column int // of the item of a list that it stands in
 }
 
-// quotes reports whether a line is quoted, or is what begins or ends a quote.
-// Its text begins with so many letters of list items.
+// quotes reports whether a line is quoted, or begins or ends a quote. item is
+// the number of letters of list items at the start of its text.
 func (f *fence) quotes(l *row, text string, item int) bool {
 	letter, rest := text[item], strings.TrimLeft(text[item:], text[item:item+1])
 	length := len(text) - item - len(rest)
@@ -74,8 +74,8 @@ func (f *fence) quotes(l *row, text string, item int) bool {
 	return true
 }
 
-// listed is how many letters of a text make it items of lists, such as "- " and
-// "12. ".
+// listed counts the letters of a text that make it items of lists, such as "- "
+// and "12. ".
 func listed(text string) (n int) {
 	for {
 		rest := strings.TrimLeft(text[n:], "0123456789")
@@ -91,11 +91,11 @@ func listed(text string) (n int) {
 	}
 }
 
-// row is a line that comes letter by letter, without what ends it. Its memory
+// row is a line that comes letter by letter, without its line end. Its memory
 // does not grow with the line.
 type row struct {
 	indent int       // in columns
-	head   [128]byte // of what follows the blanks it begins with
+	head   [128]byte // the text after its leading blanks
 	n      int       // how much of that there is
 	over   bool      // more than blanks follow the head
 	ticks  bool      // and among it is a backtick

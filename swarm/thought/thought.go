@@ -1,22 +1,22 @@
-// Package thought takes out of what a model says what it only thought.
+// Package thought removes a model's thoughts from its text.
 //
-// Most APIs hand over both apart. Where a server does not know the format of a
+// Most APIs deliver them apart. If a server does not know the format of a
 // model, its thoughts stand at the beginning of the text, between marks such as
 // <think> and </think>, or before the second alone, as the first was part of
-// the prompt. It owns those marks, and by which words programs tell thoughts in
-// what they print; it knows nothing else of what is said.
+// the prompt. The package owns those marks, and the words by which programs
+// mark thoughts in their output; it knows nothing else of the text.
 package thought
 
 import "strings"
 
-// mark is what models put their thoughts between.
+// mark is a pair of words around the thoughts of a model.
 type mark struct{ begin, end string }
 
-// marks are those that nobody asks for: people have answers given in tags, and
-// reasoning and thinking are among those.
+// marks are marks that no user asks for: users request answers in tags, such as
+// reasoning and thinking.
 func marks() []mark { return []mark{{"<think>", "</think>"}, {"[THINK]", "[/THINK]"}} }
 
-// Begins are the marks that begin a thought in what any model says.
+// Begins are the marks that begin a thought in the text of any model.
 func Begins() (all []string) {
 	for _, m := range marks() {
 		all = append(all, m.begin)
@@ -37,19 +37,20 @@ func Cut(text string) string {
 	return s.Next(text) + s.End(false)
 }
 
-// Stream takes the thoughts out of a text that comes in pieces. Its zero value
-// is at the beginning of one whose thoughts are begun by a mark.
+// Stream removes the thoughts from a text that comes in pieces. Its zero value
+// is at the beginning of a text whose thoughts begin with a mark.
 type Stream struct {
-	held    string // what may turn out to be a thought
-	end     string // the mark that ends the one that has begun; empty: none has
+	held    string // may turn out to be a thought
+	end     string // the end mark of the open thought; empty: none is open
 	unbegun bool   // a thought may have begun before anything was said
 	any     bool   // any mark may begin the first thought
 	after   bool   // a thought has ended, and blanks that follow go with it
 	aloud   bool   // all that follows is said
 }
 
-// Of listens to a model. The templates of some begin to think in the model's
-// name, so that only the end is told: what these say is shown once it is whole.
+// Of returns a stream for a model. The templates of some models begin the
+// thought themselves, so that only its end is marked: their text is shown once
+// it is whole.
 func Of(model string) Stream {
 	model = strings.ToLower(model)
 	for _, word := range []string{"think", "reason", "qwq", "r1", "exaone-deep", "reka-flash"} {
@@ -71,7 +72,7 @@ func (s *Stream) marks() []mark {
 	return marks()
 }
 
-// Next takes a piece, and is what may be said by now.
+// Next takes a piece, and returns the text that is known to be no thought.
 func (s *Stream) Next(piece string) string {
 	if s.aloud {
 		return piece
@@ -80,7 +81,7 @@ func (s *Stream) Next(piece string) string {
 	for {
 		if s.end != "" {
 			_, after, ended := strings.Cut(s.held, s.end)
-			if !ended { // of a long thought only what may be half a mark is held
+			if !ended { // of a long thought it holds only a possible part of the mark
 				s.held = s.held[max(0, len(s.held)-len(s.end)+1):]
 				return ""
 			}
@@ -103,8 +104,8 @@ func (s *Stream) Next(piece string) string {
 	}
 }
 
-// End is the rest of what may be said of a text that has ended, or was cut off,
-// and makes ready for another. A thought that has no end is none of it.
+// End returns the rest of a text that has ended, or was cut off, and resets the
+// stream for another text. A thought without an end is left out.
 func (s *Stream) End(cut bool) string {
 	held, within := s.held, s.end != ""
 	unbegun, all := s.unbegun, s.marks()
@@ -116,8 +117,8 @@ func (s *Stream) End(cut bool) string {
 	return said
 }
 
-// beginning is the mark that a text begins with, and whether one may still come
-// of it.
+// beginning returns the mark at the start of a text; may is set if the text may
+// still become a mark.
 func beginning(said string, all []mark) (m mark, may bool) {
 	for _, m := range all {
 		if strings.HasPrefix(said, m.begin) {

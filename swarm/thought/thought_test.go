@@ -66,7 +66,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A text in pieces is what it is in one, however it is cut.
+// A text in pieces gives the same result as the whole text, however it is cut.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	for give, want := range map[string]string{
@@ -95,14 +95,14 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Of a model whose template begins to think nothing is said before its thoughts
-// have ended, or the text has; and nothing of one that was cut off in them.
+// The text of a model whose template begins to think is held until its thoughts
+// have ended, or the text has. A text that was cut off in them gives nothing.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		model, text string
 		cut, apart  bool
-		want        []string // what is said at once, and at the end
+		want        []string // the text returned at once, and at the end
 	}{
 		{model: "m", text: "why\n</think>\nSaid.", want: []string{"why\n</think>\nSaid.", ""}},
 		{model: "Qwen/QwQ-32B", text: "why\n</think>\nSaid.", want: []string{"", "Said."}},

@@ -97,9 +97,9 @@ func (e *NameError) Error() string { return e.Text }
 // Hint lists the open questions.
 func (e *NameError) Hint() string { return e.Advice }
 
-// Find returns the open questions that names mean. Questions in doubt come first: if
-// their owner refuses one, no other was answered yet. The error is a [*NameError], or
-// says that a journal cannot be read.
+// Find returns the open questions with these names. Questions in doubt come
+// first: if their owner refuses any, no other was answered yet. The error is a
+// [*NameError], or says that a journal cannot be read.
 func (w *Watcher) Find(names []string) ([]Question, error) {
 	open, err := w.Look()
 	if err != nil {

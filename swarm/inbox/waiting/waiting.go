@@ -22,8 +22,9 @@ type Question struct {
 	*store.Question
 	Run   string
 	Label string // title of the agent
-	// Doubt is why the journal of the run does not have the question as open. The
-	// run is live, so that its owner decides. It is nil for all others.
+	// Doubt is the reason why the journal of the run does not have the question
+	// as open. The run is live, so that its owner decides. It is nil for all
+	// others.
 	Doubt error
 }
 
@@ -49,8 +50,8 @@ func (q Question) Shown() string {
 	return inbox.Digest(q.Action)
 }
 
-// AnsweredBy reports whether the answer to another question was the answer to this one
-// too. The owner of their run has the same rule.
+// AnsweredBy reports whether the answer to another question also answered this
+// question. The owner of their run has the same rule.
 func (q Question) AnsweredBy(other Question, answer *event.Replied) bool {
 	return q.Run == other.Run && q.Risk != nil && other.Risk != nil && !q.Redacted && q.Shown() == other.Shown() &&
 		inbox.AlsoAnswers(answer, &other.Questioned, &q.Questioned)
@@ -98,10 +99,10 @@ func NewObject(q Question, now time.Time) Object {
 	return o
 }
 
-// Named returns the questions that a text names: the one with this id, or else those
-// with this number, or else those whose id begins with the text. A number names
-// nothing else: a quarter of all runs have ids that begin with a digit, and the number
-// of a closed question must not name another question.
+// Named returns the questions that a text names: the question with this id, or
+// else those with this number, or else those whose id begins with the text. A
+// number names nothing else: a quarter of all runs have ids that begin with a
+// digit, and the number of a closed question must not name another question.
 func Named(text string, all []Question) []Question {
 	if i := slices.IndexFunc(all, func(q Question) bool { return q.ID == text }); i >= 0 {
 		return all[i : i+1]

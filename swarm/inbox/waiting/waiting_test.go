@@ -34,8 +34,8 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestAnsweredBy holds that a question counts as answered with another one
-// only where the run's owner closes both by one answer.
+// TestAnsweredBy checks that a question counts as answered with another only if
+// the run's owner closes both by the same answer.
 func TestAnsweredBy(t *testing.T) {
 	t.Parallel()
 	found := func(q Question, tier string) Question {
