@@ -11,24 +11,24 @@ import (
 	"agentswarm/worktree/git/checkout"
 )
 
-// ApplyRequest is one patch for the files of a checkout.
+// ApplyRequest is a patch for the files of a checkout.
 type ApplyRequest struct {
 	Repo    *git.Repo    // required, seen from the checkout
 	File    string       // required; the patch file
-	Text    io.Reader    // the patch; nil: what is in File, which else only names it
-	Changes []git.Change // required; what the patch touches
+	Text    io.Reader    // the patch; nil: the content of File, which else is only its name
+	Changes []git.Change // required; the changes of the patch
 	Record
 	// Journal keeps the intent before a file changes. Required.
 	Journal func() error
 }
 
-// Applied is what a patch left behind, by which [Unapply] knows it again.
+// Applied records the files after a patch, so that [Unapply] recognizes them.
 type Applied struct {
 	Dir   string        `json:"dir"`
 	Files []AppliedFile `json:"files"`
 }
 
-// AppliedFile is one file after a patch.
+// AppliedFile is the state of a file after a patch.
 type AppliedFile struct {
 	Path string `json:"path"`
 	// Sum names kind and content of the file, "absent" where there is none.
@@ -43,7 +43,7 @@ func (e *SubmoduleError) Error() string {
 	return fmt.Sprintf("the patch moves a submodule, which is not a file: %q", e.Paths)
 }
 
-// Hint says what would be right.
+// Hint tells the user how to land the patch.
 func (e *SubmoduleError) Hint() string { return "merge the patch instead of applying it" }
 
 // SparseError says that a patch changes files that a sparse checkout leaves
@@ -62,7 +62,7 @@ func (e *SparseError) Error() string {
 	return text
 }
 
-// Hint says what would be right.
+// Hint tells the user how to land the patch.
 func (e *SparseError) Hint() string {
 	return "merge the patch, which needs no files, or add them with `git sparse-checkout add`"
 }
@@ -127,8 +127,8 @@ type UnapplyRequest struct {
 	Journal func() error // required, as in ApplyRequest
 }
 
-// Unapply takes a patch out of the files again. It refuses with a
-// [*DirtyError] where one of them changed since.
+// Unapply takes a patch out of the files again. It returns a [*DirtyError] if
+// one of them changed since.
 func Unapply(ctx context.Context, req UnapplyRequest) (err error) {
 	repo, err := seenFrom(ctx, req.Repo, req.Applied.Dir)
 	if err != nil {

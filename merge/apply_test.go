@@ -185,8 +185,8 @@ func TestApplyRefusesSubmodules(t *testing.T) {
 	}
 }
 
-// TestApplySparse: what a sparse checkout leaves out cannot be changed on
-// disk; a file that it does have can.
+// TestApplySparse: files that a sparse checkout leaves out cannot be changed on
+// disk; files that it has can.
 func TestApplySparse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -205,7 +205,8 @@ func TestApplySparse(t *testing.T) {
 	if _, err := Apply(t.Context(), inside); err != nil {
 		t.Errorf("Apply inside of it: %v", err)
 	}
-	// One that lies there all the same, as the commit has it, is changed.
+	// A left-out file that lies there all the same, with the commit's content,
+	// is changed.
 	f.must(os.MkdirAll(filepath.Join(f.dir, "out"), 0o755))
 	f.write(map[string]string{"in/x": "1\n", "out/x": "1\n", "out/y": "1\n"})
 	if _, err := Apply(t.Context(), outside); err != nil {

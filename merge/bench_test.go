@@ -59,7 +59,7 @@ func newYard(b *testing.B) *yard {
 	return y
 }
 
-// publishPatch changes two files of a package and adds one.
+// publishPatch changes two files of a package and adds a file.
 func (y *yard) publishPatch(i int) git.Hash {
 	y.Helper()
 	var stream bytes.Buffer
@@ -73,7 +73,7 @@ func (y *yard) publishPatch(i int) git.Hash {
 		"-c", "fastimport.unpackLimit=1", "fast-import", "--quiet", "--cat-blob-fd=1"))
 }
 
-// quarantine is a new one: in an old one everything is there already.
+// quarantine makes a new quarantine: an old quarantine has all objects already.
 func (y *yard) quarantine() *git.Quarantine {
 	y.Helper()
 	y.trash++
@@ -93,12 +93,12 @@ func (y *yard) merged(by way) (*git.Quarantine, *Outcome) {
 	return q, out
 }
 
-// BenchmarkMerge merges 100 disjoint patches onto 20,000 files, beside what
-// git has for it: `git am -3`, and a loop of `git merge-tree --write-tree`
-// and `git commit-tree`, both with nothing around them. Of the first only a
-// part is run, and its time taken times ten.
+// BenchmarkMerge merges 100 disjoint patches onto 20,000 files. It compares
+// this with git's ways: `git am -3`, and a loop of `git merge-tree
+// --write-tree` and `git commit-tree`, both without other work. Only a part of
+// the first is run, and its time taken times ten.
 //
-// They take turns, so that whatever else the machine does slows all of them
+// The ways take turns, so that other load on the machine slows all of them
 // alike. The medians are compared, of the time and of the processors' time.
 func BenchmarkMerge(b *testing.B) {
 	y := newYard(b)
@@ -129,7 +129,7 @@ func BenchmarkMerge(b *testing.B) {
 	y.steps(b)
 }
 
-// cost is what something took, here and in the processes it started.
+// cost is the time of an action, in this process and in its child processes.
 type cost struct{ wall, cpu time.Duration }
 
 func (c cost) over(o cost) float64 { return float64(c.wall) / float64(o.wall) }
@@ -155,7 +155,7 @@ func (c costs) median() cost {
 	return cost{wall: walls[len(c)/2], cpu: cpus[len(c)/2]}
 }
 
-// cpuTime is what this process and its children had of the processors.
+// cpuTime is the processor time of this process and its children.
 func cpuTime() (sum time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var used syscall.Rusage
@@ -214,7 +214,7 @@ func (y *yard) mergeTreeLoop() {
 	}
 }
 
-// steps measures what stands around a merge, once for all patches.
+// steps measures the steps around a merge, which run once for all patches.
 func (y *yard) steps(b *testing.B) {
 	ctx := b.Context()
 	b.Run("step-quarantine", func(b *testing.B) {
@@ -233,7 +233,8 @@ func (y *yard) steps(b *testing.B) {
 	var q *git.Quarantine
 	var out *Outcome
 	again := func() {
-		// Another time gives other commits: what is published is new.
+		// Another time gives other commits, so that the published commits are
+		// new.
 		y.req.Committer.When = y.req.Committer.When.Add(time.Second)
 		q, out = y.merged(quick)
 		y.reset()

@@ -24,7 +24,7 @@ type Conflict struct {
 	Hunks []Hunk
 	// Modules are the submodules among the paths.
 	Modules []ModuleConflict
-	// Text says what did not go together, one line for each.
+	// Text describes the conflicts, a line for each.
 	Text string
 }
 
@@ -85,8 +85,8 @@ type meeting struct {
 	folders bool // git thinks that a whole folder was renamed
 }
 
-// with lists the landed patches that touch the paths of a conflict, a path
-// above or one below. Where a folder was renamed, those that touch anything
+// with lists the landed patches that touch the paths of a conflict, or a path
+// above or below. If a folder was renamed, it lists those that touch any path
 // in the folders of these paths.
 func (m *merger) with(ctx context.Context, at meeting) ([]string, error) {
 	var with []string

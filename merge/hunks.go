@@ -21,12 +21,12 @@ type Hunk struct {
 
 const (
 	hunkFile = 4 << 20 // a larger file is named without its hunks
-	hunkText = 2 << 10 // what of a hunk is shown
-	hunkMax  = 100     // hunks of one file
+	hunkText = 2 << 10 // shown bytes of a hunk
+	hunkMax  = 100     // hunks of a file
 	nearby   = 3       // lines around a hunk that tell where it is
 )
 
-// hunks reads the conflict markers of one file of a merged tree.
+// hunks parses the conflict markers of a file of a merged tree.
 func (m *merger) hunks(ctx context.Context, r merged, file string) ([]Hunk, error) {
 	e, ok, err := m.find(ctx, r.Tree, file)
 	if err != nil || !ok || !strings.HasPrefix(e.Mode, "100") {
@@ -61,7 +61,7 @@ func (m *merger) hunks(ctx context.Context, r merged, file string) ([]Hunk, erro
 	return hunks, nil
 }
 
-// text is a blob of at most a number of bytes; a larger one has no text.
+// text returns a blob with a limit of bytes; nil if the blob is larger.
 func (m *merger) text(ctx context.Context, id git.Hash, most int64) ([]byte, error) {
 	text, err := m.objects.Blob(ctx, id, most)
 	if tooLarge(err) {
@@ -118,7 +118,7 @@ func (h *marked) locate(whole, side []string) int {
 		for k := 0; k < len(h.after) && k < len(rest) && rest[k] == h.after[k]; k++ {
 			score++
 		}
-		// The ends of a file agree with the ends of the merged one.
+		// The ends of a file match the ends of the merged file.
 		if i == 0 && len(h.before) == 0 {
 			score++
 		}
@@ -132,8 +132,8 @@ func (h *marked) locate(whole, side []string) int {
 	return at + 1
 }
 
-// splitLines cuts a text into lines without their ends: the last line of a
-// merged file has one even where it has none on its side.
+// splitLines splits a text into lines without their ends: the last line of a
+// merged file has an end even if it has none on its side.
 func splitLines(text []byte) []string {
 	var list []string
 	for line := range bytes.Lines(text) {
@@ -142,9 +142,9 @@ func splitLines(text []byte) []string {
 	return list
 }
 
-// parseHunks finds the conflict markers that name the two sides, which no
-// file holds by chance. Only the line between the sides is plain: where a
-// file has such a line of its own, the first one counts.
+// parseHunks finds the conflict markers that name the two sides, which no file
+// has by chance. Only the separator between the sides is plain: if a file has
+// such a line itself, the first counts.
 func parseHunks(content []byte, ours, theirs string) []marked {
 	const outside, inOurs, inBase, inTheirs = 0, 1, 2, 3
 	var found []marked

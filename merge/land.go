@@ -10,9 +10,9 @@ import (
 	"agentswarm/worktree/git/checkout"
 )
 
-// Intent is a move of a branch that is about to happen. It is journaled
-// before anything that is the user's moves, and [Settle] finds out by it
-// what became of a move whose process died.
+// Intent is a move of a branch that is about to happen. It is journaled before
+// any file or ref of the user moves. With it [Settle] finds the outcome of a
+// move whose process died.
 type Intent struct {
 	Ref string   `json:"ref"`
 	Old git.Hash `json:"old,omitempty"` // empty: the branch is made
@@ -34,7 +34,7 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s cannot move: %s is in progress in %s", e.Ref, e.Doing, e.Dir)
 }
 
-// Hint says what would be right.
+// Hint tells the user how to free the checkout.
 func (e *BusyError) Hint() string { return "finish or abort it first" }
 
 // HeldError says that a branch cannot be deleted because a checkout stands
@@ -45,7 +45,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s cannot be deleted: it is checked out in %s", e.Ref, e.Dir)
 }
 
-// Hint says what would be right.
+// Hint tells the user how to free the branch.
 func (e *HeldError) Hint() string { return "switch to another branch there first" }
 
 // LandRequest is a merged commit that is to become a branch.
@@ -85,11 +85,11 @@ type Landing struct {
 // Land moves a branch to a merged commit.
 //
 // First the objects enter the repository under the private ref. Then the branch
-// and the checkouts that stand on it move in one transaction, if they are clean
-// in the paths that change. Where something is in the way nothing moves: a
-// [*DirtyError], [*BusyError], [*MovedError], [*ModuleError], [*ModuleBranchError]
-// or [*checkout.WriteError] says why. Checkouts of submodules follow in the same
-// transaction.
+// and the checkouts that stand on it move in a single transaction, if they are
+// clean in the paths that change. If the move is impossible, neither moves, and
+// Land returns a [*DirtyError], [*BusyError], [*MovedError], [*ModuleError],
+// [*ModuleBranchError] or [*checkout.WriteError]. Checkouts of submodules follow
+// in the same transaction.
 func Land(ctx context.Context, req LandRequest) (_ *Landing, err error) {
 	t := &transit{
 		repo: req.Quarantine.Repo(), ref: req.Ref, from: req.Old, to: req.New, journal: req.Journal,
@@ -134,7 +134,7 @@ func publish(ctx context.Context, req LandRequest) error {
 	})
 }
 
-// orSwarm is a message for reflogs: git takes no empty one.
+// orSwarm replaces an empty message for reflogs, as git refuses it.
 func orSwarm(message string) string {
 	if message == "" {
 		return "swarm"
@@ -152,8 +152,9 @@ type UndoRequest struct {
 	Journal func(Intent) error // required, as in the landing
 }
 
-// Undo moves a branch back to where it was before a landing, and deletes one
-// that the landing made. A branch that moved on since is a [*MovedError].
+// Undo moves a branch back to its commit before a landing, and deletes a branch
+// that the landing made. It returns a [*MovedError] if the branch moved on
+// since.
 func Undo(ctx context.Context, req UndoRequest) (_ *Landing, err error) {
 	t := &transit{repo: req.Repo, ref: req.Ref, from: req.New, to: req.Old, backward: true, journal: req.Journal}
 	defer t.wrap(&err)

@@ -15,7 +15,7 @@ import (
 	"agentswarm/worktree/git/checkout"
 )
 
-// dirt is what the user has lying around while a landing goes by.
+// dirt makes the uncommitted work of a user who works during a landing.
 func (f *fixture) dirt() {
 	f.Helper()
 	f.write(map[string]string{"stashed": "s\n"})
@@ -212,8 +212,8 @@ func TestLand(t *testing.T) {
 	}
 }
 
-// TestLandWhereNobodyStands: a branch no checkout is on moves alone, and one
-// that a landing made goes with its undo.
+// TestLandWhereNobodyStands: a branch that no checkout is on moves alone, and
+// an undo deletes a branch that its landing made.
 func TestLandWhereNobodyStands(t *testing.T) {
 	t.Parallel()
 	for _, bare := range []bool{false, true} {

@@ -124,7 +124,7 @@ func TestLandNotBorn(t *testing.T) {
 	}
 }
 
-// TestLandTwoOnOneBranch: all who stand on the branch follow, or nobody.
+// TestLandTwoOnOneBranch: all checkouts on the branch follow, or none.
 func TestLandTwoOnOneBranch(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

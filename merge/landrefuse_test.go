@@ -135,7 +135,7 @@ func TestLandRefusesBusy(t *testing.T) {
 	}
 }
 
-// TestLandLosesTheSwap: somebody moves the branch in the last instant.
+// TestLandLosesTheSwap: another process moves the branch in the last instant.
 func TestLandLosesTheSwap(t *testing.T) {
 	t.Parallel()
 	t.Run("from elsewhere", func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestLandLosesTheSwap(t *testing.T) {
 	})
 }
 
-// TestLandWaitsItsTurn: two landings on one branch do not mix, and waiting
+// TestLandWaitsItsTurn: two landings on the same branch do not mix, and a wait
 // ends with the context.
 func TestLandWaitsItsTurn(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ type way int
 
 const (
 	plain  way = iota // a git process for each
-	asking            // one git process for all
+	asking            // a single git process for all
 	quick             // in process where that is right, else as asking
 )
 
@@ -61,7 +61,7 @@ func merge(ctx context.Context, q *git.Quarantine, req Request, by way) (_ *Outc
 // merger is a merge that is going on.
 type merger struct {
 	q       *git.Quarantine
-	objects *git.Objects // hold what they write until git has to see it
+	objects *git.Objects // hold new objects in memory until git needs them
 	ask     *git.Merger
 	req     Request
 	by      way
@@ -71,15 +71,15 @@ type merger struct {
 	out     Outcome
 }
 
-// patchTrees are the two ends of a patch, and what lies between once it was
-// asked for.
+// patchTrees are the trees before and after a patch, and the paths between them
+// once they were computed.
 type patchTrees struct {
 	base, result git.Hash
 	touched      []string
-	looked       bool // for what was touched
+	looked       bool // touched is computed
 }
 
-// add merges the next patch onto what there is.
+// add merges the next patch onto the present result.
 func (m *merger) add(ctx context.Context, p Patch) error {
 	if _, again := m.trees[p.ID]; again || p.ID == "" {
 		return errors.New("ids must be unique and not empty")

@@ -22,8 +22,8 @@ func ids(out *Outcome) (landed []string) {
 	return landed
 }
 
-// TestMergeLandsEachAsACommit: one commit a patch, in plan order, by the
-// people and at the times that were given.
+// TestMergeLandsEachAsACommit: each patch becomes a commit, in plan order, with
+// the given people and times.
 func TestMergeLandsEachAsACommit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -188,7 +188,8 @@ func TestMergeModes(t *testing.T) {
 	}
 }
 
-// TestConflictWithTheTarget: what the target did by itself is nobody's.
+// TestConflictWithTheTarget: a conflict with the target's own change names no
+// patch.
 func TestConflictWithTheTarget(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -228,7 +229,7 @@ func TestHunksAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestMergeTwice: what is contained already gives no commit.
+// TestMergeTwice: a patch that is contained already gives no commit.
 func TestMergeTwice(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -297,8 +298,8 @@ func TestMergeTakesAllAway(t *testing.T) {
 	}
 }
 
-// TestMergeSnapshotBase: what the user had not committed when the work began
-// is in the base, and does not land with a patch.
+// TestMergeSnapshotBase: the user's uncommitted changes at the start of the
+// work are in the base, and do not land with a patch.
 func TestMergeSnapshotBase(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -337,7 +338,7 @@ func TestMergeSnapshotBase(t *testing.T) {
 }
 
 // TestMergeRefusesForeignCommits: a commit that does not stand on its base
-// would be merged from another one.
+// would be merged from another base.
 func TestMergeRefusesForeignCommits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -11,8 +11,8 @@ import (
 // file can hold both: they meet in the repository of the submodule.
 type ModuleConflict struct {
 	Path string
-	// Ours is the commit in the target, and Theirs that in the patch. One is empty
-	// where that side has no submodule at the path.
+	// Ours is the commit in the target, and Theirs that in the patch. Each is
+	// empty if its side has no submodule at the path.
 	Ours, Theirs git.Hash
 }
 

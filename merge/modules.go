@@ -34,7 +34,7 @@ func (e *ModuleBranchError) Error() string {
 	return fmt.Sprintf("%s in %s cannot move to %s: commits of the branch would be lost", e.Branch, e.Dir, e.Commit.Short())
 }
 
-// Hint says what the user can do.
+// Hint tells the user how to free the submodule's branch.
 func (e *ModuleBranchError) Hint() string { return "detach HEAD there: git -C DIR switch --detach" }
 
 // Modules says where commits of submodules come from, and which refs hold them.
@@ -98,9 +98,9 @@ type moduleMove struct {
 	changes []git.Change
 }
 
-// of lists the checkouts that follow a checkout of the parent. A checkout that
-// stands on another commit than the parent recorded stays as it is. One that is in
-// the way is a [*BusyError] or a [*ModuleBranchError].
+// of lists the checkouts that follow a checkout of the parent. A checkout at
+// another commit than the parent recorded stays. It returns a [*BusyError] or a
+// [*ModuleBranchError] if a checkout blocks the move.
 func (m moduleMoves) of(ctx context.Context, h git.Holder, changes []git.Change) (moves []moduleMove, err error) {
 	if !slices.ContainsFunc(changes, recordsModule) {
 		return nil, nil

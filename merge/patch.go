@@ -11,22 +11,22 @@ import (
 // Patch is a change from its own base.
 type Patch struct {
 	ID     string   // required, unique in a request
-	Label  string   // what people call it; ID where empty
+	Label  string   // the name that people use; ID if empty
 	Base   git.Hash // required; the commit the work started from
 	Commit git.Hash // required; its only parent is Base
 	// Above is a commit with Base as its only parent that Commit improves. Where the
 	// target has the changes of Above already, only the rest of Commit is merged.
 	// Empty: none.
 	Above git.Hash
-	// Origin is the commit that the work began from, if Base is a later one. The patch is
-	// left out if it takes lines back that landed in between; see [Undoing]. Empty: it is
-	// not looked at.
+	// Origin is the commit that the work began from, if Base is later. The
+	// patch is left out if it takes back lines that landed in between; see
+	// [Undoing]. Empty: no check is made.
 	Origin git.Hash
 	// Resolves is the conflict that the patch resolves. It may change landed lines only
 	// where the conflict is. Nil: none.
 	Resolves *Resolution
-	// Markers are the conflict markers that the work began with. The patch is in conflict
-	// while its files hold one of them. Nil: there are none.
+	// Markers are the conflict markers that the work began with. The patch is
+	// in conflict while its files have any of them. Nil: there are none.
 	Markers *Markers
 	Subject string // first line of the commit made of it; cut to 72
 	Body    string // text after the subject; may be empty
@@ -54,8 +54,8 @@ type Squash struct {
 	Trailers []string
 }
 
-// Outcome is what became of the patches of a request: each has landed, is in
-// conflict, takes landed lines back, or was contained already.
+// Outcome is the result of a request: each patch has landed, is in conflict,
+// takes landed lines back, or was contained already.
 type Outcome struct {
 	// Commit is the last commit made, Onto where none was; Tree is its tree.
 	Commit, Tree git.Hash
@@ -73,7 +73,7 @@ type Landed struct {
 	Spliced bool // merged in process
 }
 
-// name is what people call the patch.
+// name is the patch's name for people.
 func (p Patch) name() string {
 	if p.Label != "" {
 		return p.Label
@@ -84,8 +84,8 @@ func (p Patch) name() string {
 // maxSubject is how many characters the first line of a commit may have.
 const maxSubject = 72
 
-// message is the whole text of the commit: a subject, a body where one was
-// given, and trailers.
+// message is the complete text of the commit: a subject, the body if given, and
+// trailers.
 func (p Patch) message() (string, error) {
 	var b strings.Builder
 	b.WriteString(p.subject() + "\n")

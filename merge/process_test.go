@@ -18,11 +18,11 @@ type counter struct{ started int }
 func (c *counter) Group() (int, error) { c.started++; return 0, nil }
 func (c *counter) Stop(int) error      { return nil }
 
-// TestMergeProcesses: patches that do not meet need no git, and the others
-// share one.
+// TestMergeProcesses: patches that change different paths need no git, and the
+// others share a single process.
 func TestMergeProcesses(t *testing.T) {
 	t.Parallel()
-	files := campaign.Rounds(t, 6, 12) // one for each patch
+	files := campaign.Rounds(t, 6, 12) // a file for each patch
 	for _, format := range []string{"sha1", "sha256"} {
 		f := newFixture(t, "--object-format="+format)
 		texts := map[string]string{}
@@ -74,8 +74,8 @@ func TestMergeProcesses(t *testing.T) {
 	}
 }
 
-// TestMergeWritesWhatChanged: a patch costs what it changes, however many
-// files are beside them.
+// TestMergeWritesWhatChanged: the cost of a patch depends on its changes, and
+// not on the number of other files.
 func TestMergeWritesWhatChanged(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -205,7 +205,7 @@ func (f *fixture) merge(onto git.Hash, patches ...Patch) *Outcome {
 	return out
 }
 
-// different says in what two outcomes differ, other than by splicing.
+// different describes the difference of two outcomes, apart from splicing.
 func different(a, b *Outcome) string {
 	text := func(o *Outcome) string {
 		var ids []string
@@ -250,8 +250,8 @@ func (f *fixture) files(commit git.Hash) map[string]string {
 	return files
 }
 
-// commitPlain commits files on a parent without a checkout, so that it can
-// make what no checkout holds: "160000,ID" is a submodule at ID.
+// commitPlain commits files on a parent without a checkout, so that it can make
+// trees that no checkout can hold: "160000,ID" is a submodule at ID.
 func (f *fixture) commitPlain(parent git.Hash, files map[string]string) git.Hash {
 	f.Helper()
 	index := filepath.Join(f.TempDir(), "index")

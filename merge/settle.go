@@ -24,8 +24,8 @@ type Settled struct {
 	Files []AppliedFile
 }
 
-// Settle finds the outcome of a move whose process died: by its record, or,
-// where it has none, by the branch. Nothing is moved.
+// Settle finds the outcome of a move whose process died: by its record or,
+// without a record, by the branch. It moves no file and no ref.
 func Settle(ctx context.Context, req SettleRequest) (*Settled, error) {
 	in := req.Intent
 	ended, err := checkout.Lookup(req.Records, req.ID)

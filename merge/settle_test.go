@@ -68,8 +68,7 @@ func TestSettleApply(t *testing.T) {
 	}
 }
 
-// TestSettleByBranch: where there is no record the branch says what became of a
-// move.
+// TestSettleByBranch: without a record the branch tells the outcome of a move.
 func TestSettleByBranch(t *testing.T) {
 	t.Parallel()
 	start := func(t *testing.T) (f *fixture, base, to git.Hash, in Intent) {

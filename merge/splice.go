@@ -7,18 +7,18 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// splice merges a patch onto the tree there is without git, and reports
-// whether it could.
+// splice merges a patch onto the present tree without git, and reports whether
+// it could.
 //
-// It goes down three trees at once: the patch's base, the target, and the
-// patch. An entry that one side left alone is taken from the other; one that
-// both changed is gone into where it is a folder on both sides, new or old.
-// Anything else stops it. So it stops where both touch one path, be it in
-// the same way; where one side has a file and the other a folder; and where
-// one side took away a folder in which the other did something. The last is
-// what git could see as a renamed folder, and the first two are where it
-// could conflict: past them there is nothing left for git to decide, and a
-// renamed file that the other side did not touch merges like any other.
+// It walks three trees at once: the patch's base, the target, and the patch. If
+// only one side changed an entry, that side's entry is taken. If both changed
+// it, and it is a folder on both sides, new or old, its entries are merged in
+// turn. Any other case ends the splice. So it ends where both sides touch the
+// same path, also in the same way; where one side has a file and the other a
+// folder; and where one side removed a folder that the other changed. In the
+// last case git could see a renamed folder, and in the first two a conflict is
+// possible. Git has no choice left in all other cases, and a renamed file that
+// the other side did not touch merges like any other.
 func (m *merger) splice(ctx context.Context, p patchTrees) (git.Hash, bool, error) {
 	if m.by != quick {
 		return "", false, nil
@@ -72,8 +72,8 @@ func orderly(entries []git.TreeEntry) bool {
 	return true
 }
 
-// spliceEntries merges the entries of a folder: what the patch changed is
-// put in place of what it changed, and all else is ours.
+// spliceEntries merges the entries of a folder: the patch's changes replace
+// ours, and all other entries are ours.
 func (m *merger) spliceEntries(ctx context.Context, base, ours, theirs []git.TreeEntry) ([]git.TreeEntry, bool, error) {
 	changed := map[string]bool{}
 	differing(base, theirs, func(e git.TreeEntry) { changed[e.Name] = true })
@@ -96,7 +96,7 @@ func (m *merger) spliceEntries(ctx context.Context, base, ours, theirs []git.Tre
 	return merged, true, nil
 }
 
-// differing calls f for every entry that is in one of two lists only.
+// differing calls f for every entry that only one of two lists has.
 func differing(a, b []git.TreeEntry, f func(git.TreeEntry)) {
 	for len(a) > 0 || len(b) > 0 {
 		switch {
@@ -123,7 +123,8 @@ func named(entries []git.TreeEntry, name string) git.TreeEntry {
 	return git.TreeEntry{}
 }
 
-// spliceEntry merges one name. An entry that is not there is the zero value.
+// spliceEntry merges the entries of a single name. The zero value is a missing
+// entry.
 func (m *merger) spliceEntry(ctx context.Context, base, ours, theirs git.TreeEntry) (git.TreeEntry, bool, error) {
 	none := git.TreeEntry{}
 	switch {

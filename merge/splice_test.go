@@ -12,9 +12,9 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// FuzzSplice holds splicing, and merging by one process, to what a git
-// process for each patch does: random changes of a small tree, with much
-// moving of files and folders, merged in all ways.
+// FuzzSplice compares splicing, and merging by a single process, with a git
+// process for each patch. It makes random changes of a small tree, with many
+// moves of files and folders, and merges them in all ways.
 func FuzzSplice(f *testing.F) {
 	for _, crash := range []uint64{93, 118} {
 		f.Add(crash) // git 2.39 fails an assertion
@@ -63,7 +63,7 @@ func FuzzSplice(f *testing.F) {
 	})
 }
 
-// sameTouched holds what we say a patch touches to what git says.
+// sameTouched compares our list of a patch's paths with git's.
 func (f *fixture) sameTouched(base git.Hash, patches []Patch) {
 	f.Helper()
 	m := merger{objects: f.q.Objects()}
@@ -87,7 +87,7 @@ func (f *fixture) sameTouched(base git.Hash, patches []Patch) {
 	f.must(m.objects.Close())
 }
 
-// randomPatches writes a base and changes of it, in one go.
+// randomPatches writes a base and changes of it, in a single import.
 func (f *fixture) randomPatches(r *rand.Rand) (git.Hash, []Patch) {
 	base := tree{}
 	for i := range 6 + r.IntN(8) {
@@ -150,7 +150,7 @@ func (t tree) clone() tree {
 	return c
 }
 
-// put adds a file and takes away what it would meet above or below.
+// put adds a file and removes the files above or below it.
 func (t tree) put(path string, f file) {
 	for p := range t {
 		if strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/") {
@@ -168,7 +168,7 @@ func (t tree) paths() []string {
 	return sorted(files)
 }
 
-// module is a submodule at one of a few commits.
+// module is a submodule at a random commit of a few.
 func module(r *rand.Rand) file {
 	return file{mode: moduleMode, text: strings.Repeat(fmt.Sprint(1+r.IntN(3)), 40)}
 }
@@ -191,7 +191,7 @@ func randomPath(r *rand.Rand) string {
 	return path
 }
 
-// change does one of the things an agent does.
+// change makes a random change of the kinds that agents make.
 func (t tree) change(r *rand.Rand) {
 	paths := t.paths()
 	if len(paths) == 0 {

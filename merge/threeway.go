@@ -9,7 +9,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// merged is what git made of a patch.
+// merged is git's result for a patch.
 type merged struct {
 	*git.MergeResult
 	// ours and theirs are the commits that were merged: git calls the sides
@@ -18,12 +18,12 @@ type merged struct {
 	clean        bool
 }
 
-// threeWay lets git merge a patch onto the tree there is.
+// threeWay lets git merge a patch onto the present tree.
 //
 // The merge must start from the patch's own base, which need not be in the
-// history of the target: a snapshot of uncommitted work is not, and what is
-// in it must not land. Git 2.39 cannot be told a base, so the target's tree
-// becomes a commit nobody keeps whose parent is the base.
+// history of the target. A snapshot of uncommitted work is not in it, and its
+// content must not land. Git 2.39 cannot be given a base, so the target's tree
+// becomes a temporary commit whose parent is the base.
 func (m *merger) threeWay(ctx context.Context, p Patch) (merged, error) {
 	if m.by == plain {
 		return m.threeWayBy(ctx, p, m.q.MergeTree)
@@ -57,8 +57,8 @@ func (m *merger) threeWayBy(ctx context.Context, p Patch, merge mergeTwo) (merge
 	return merged{MergeResult: result, ours: ours, theirs: p.Commit, clean: result.Clean}, nil
 }
 
-// unmergeable is the conflict of a patch that git has a fault with: in all
-// paths that both sides touch, or that lie above or below such a one.
+// unmergeable is the conflict of a patch that makes git crash: in all paths
+// that both sides touch, or that lie above or below such a path.
 func (m *merger) unmergeable(ctx context.Context, p Patch, crash *git.CrashError) (*git.MergeResult, error) {
 	ends := m.trees[p.ID]
 	ours, err := m.q.Changes(ctx, ends.base, m.out.Tree)
@@ -80,7 +80,8 @@ func (m *merger) unmergeable(ctx context.Context, p Patch, crash *git.CrashError
 	return result, nil
 }
 
-// overlap reports whether two paths are one, or one lies above the other.
+// overlap reports whether two paths are equal, or whether a path is above the
+// other.
 func overlap(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }

@@ -8,8 +8,8 @@ import (
 	"agentswarm/worktree/git/checkout"
 )
 
-// transit is a branch on its way from one commit to another, together with
-// the checkouts that stand on it.
+// transit moves a branch to another commit, together with the checkouts that
+// stand on it.
 type transit struct {
 	repo     *git.Repo
 	ref      string

@@ -23,8 +23,8 @@ type Undoing struct {
 	Tree  git.Hash    // of the merge that was given up
 }
 
-// TakenBack is a line of a file that a patch takes back. Of a file that is no text it has
-// the path only.
+// TakenBack is a line of a file that a patch takes back. For a file that is no text it
+// has the path only.
 type TakenBack struct {
 	Path string
 	takeback.Line
@@ -97,7 +97,7 @@ type guard struct {
 	elsewhere    map[string]map[string]int // lines that it adds, by file
 }
 
-// file finds the lines of one file.
+// file finds the lines in a file.
 func (g *guard) file(ctx context.Context, path string) ([]takeback.Line, error) {
 	var entries [3]git.TreeEntry // before, now, after
 	for i, tree := range []git.Hash{g.origin, g.out.Tree, g.tree} {
@@ -166,7 +166,7 @@ func (g *guard) theirs(ctx context.Context, path string) ([]string, error) {
 	return splitLines(text), err
 }
 
-// texts reads versions of a file. all is false if one is no text that can be compared.
+// texts reads versions of a file. all is false if a version is no comparable text.
 func (g *guard) texts(ctx context.Context, entries []git.TreeEntry) (texts [][]byte, all bool, err error) {
 	for _, e := range entries {
 		switch {

@@ -122,8 +122,8 @@ func TestMergeUndoingResolution(t *testing.T) {
 	}
 }
 
-// TestMergeUnresolved: a patch that began with conflict markers is in conflict while it has
-// one of them. A separator that the file has itself is none.
+// TestMergeUnresolved: a patch that began with conflict markers is in conflict while it
+// has any of them. A separator that the file has itself does not count.
 func TestMergeUnresolved(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

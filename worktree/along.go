@@ -16,13 +16,13 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// alongForm is what, in the folder of a run, the layers of what came along are
-// called. No workspace can be called so.
+// alongForm matches the names of the layers of included files in the folder of
+// a run. No workspace can have such a name.
 var alongForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.along\.[0-9]+(\.new)?$`) })
 
-// along is the layer of the files that come along, which all overlays of this
-// process have below their bases; empty where nothing comes along. Those of an
-// earlier process keep theirs: what is mounted must never change.
+// along is the layer of the included files, which all overlays of this process
+// have below their bases; empty if no files are included. Overlays of an
+// earlier process keep their layer, as a mounted layer must never change.
 func (t *Trees) along(ctx context.Context) (string, error) {
 	if t.Include.Empty() {
 		return "", nil
@@ -84,9 +84,8 @@ func (t *Trees) makeAlong(ctx context.Context) (dir string, err error) {
 	return dir, os.Rename(dir+".new", dir)
 }
 
-// bring puts the files that come along into a workspace that was just
-// filled, and records them. What is there already, since the base has it, is
-// left alone.
+// bring copies the included files into a workspace that was just filled, and
+// records them. It skips files that the base has.
 func (t *Trees) bring(ctx context.Context, w *workspace.Workspace) (err error) {
 	// A crash may have left the record of another workspace of this name.
 	if err := os.Remove(w.PlacedFile()); err != nil && !disk.Missing(err) {

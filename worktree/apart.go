@@ -13,10 +13,10 @@ import (
 	"agentswarm/worktree/survey"
 )
 
-// setApart has git convert files of these paths apart, behind the walls that the
-// caller gave, if a filter is given to one of them. All that it is to find in
-// the index, in the scratch tree and among the rules must be there by now: what
-// filters can write to is nothing that a git outside of the walls works in.
+// setApart makes git convert these files apart, in the caller's sandbox, if a
+// filter is assigned to one of them. The index, the scratch tree and the rules
+// must be complete by then. No git outside of the sandbox works in a folder that
+// filters can write to.
 func (s *staging) setApart(ctx context.Context, paths []string, more ...string) error {
 	if s.Confine == nil || len(s.filters.drivers) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (s *staging) setApart(ctx context.Context, paths []string, more ...string) 
 	return err
 }
 
-// endApart removes what filters could write to.
+// endApart removes the folders that filters could write to.
 func (s *staging) endApart() error {
 	if s.apart == nil {
 		return nil
@@ -99,7 +99,7 @@ func (s *staging) want(path string, id git.Hash) {
 	}
 }
 
-// takeIn takes what was made apart.
+// takeIn takes the blobs that were made apart.
 func (s *staging) takeIn(ctx context.Context) error {
 	if s.apart == nil {
 		return nil

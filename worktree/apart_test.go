@@ -17,7 +17,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// beside runs what is to run behind walls without any, and then what is given.
+// beside runs a confined command without a sandbox, and then the given
+// function.
 func beside(after func(git.ConfineRequest) error) git.Confine {
 	return func(ctx context.Context, r git.ConfineRequest) (int, error) {
 		seen := map[string]bool{}
@@ -62,11 +63,11 @@ func beside(after func(git.ConfineRequest) error) git.Confine {
 	}
 }
 
-// lower is a filter that keeps what it reads in lower case.
+// lower is a filter that converts text to lower case.
 const lower = "[filter \"low\"]\n\tclean = tr A-Z a-z\n\tsmudge = cat\n\trequired\n"
 
-// TestCaptureConfinesOnlyFilters: a capture pays for walls only where a filter
-// is given to a file that changed.
+// TestCaptureConfinesOnlyFilters: a capture uses the sandbox only if a filter
+// is assigned to a changed file.
 func TestCaptureConfinesOnlyFilters(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -83,7 +84,7 @@ func TestCaptureConfinesOnlyFilters(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.unapplied = true // wide text is a binary patch to nobody
+			f.unapplied = true // the patch of wide text is not tried
 			var runs atomic.Int32
 			f.confine = beside(func(git.ConfineRequest) error { runs.Add(1); return nil })
 			f.write(f.home, ".gitconfig", lower)
@@ -100,8 +101,8 @@ func TestCaptureConfinesOnlyFilters(t *testing.T) {
 	}
 }
 
-// TestCaptureTellsOfFailedFilters: a filter may not find behind walls what it
-// needs. Where git goes on without it, the capture says so.
+// TestCaptureTellsOfFailedFilters: a filter may lack files in the sandbox. If
+// git goes on without the filter, the capture has a note.
 func TestCaptureTellsOfFailedFilters(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, filter, want string }{
@@ -233,8 +234,8 @@ func eachFolder(objects string, do func(dir string) error) error {
 	return err
 }
 
-// TestTakeLFS: the store gets files that are what their names say, and nothing
-// that is in it changes.
+// TestTakeLFS: the store takes only files whose content matches their names,
+// and no file in it changes.
 func TestTakeLFS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -248,7 +249,7 @@ func TestTakeLFS(t *testing.T) {
 		must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)))
 		return path
 	}
-	must(t, takeLFS(from, store)) // nothing was cleaned
+	must(t, takeLFS(from, store)) // no file was cleaned
 	put(from, lfsPath(sum("new")), "new")
 	put(from, lfsPath(sum("false")), "not what it says")
 	put(from, "objects/"+sum("astray"), "astray")

@@ -7,8 +7,8 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// TestCaptureAside: what was put aside is no part of a capture that is told of
-// it, and stays, unless somebody has made it theirs.
+// TestCaptureAside: a capture that is told of a file put aside omits it, and
+// the file stays, unless it was changed.
 func TestCaptureAside(t *testing.T) {
 	t.Parallel()
 	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {

@@ -108,8 +108,8 @@ func (s *staging) newlyAssigned(ctx context.Context, paths []string) (given map[
 	return given, dir, s.setAssignedApart(dir, given)
 }
 
-// rewritten are the files whose content is not that of the base. One that was only
-// looked at again stays as the base has it.
+// rewritten are the files whose content differs from the base. It omits a file
+// whose status alone is new in the index.
 func (s *staging) rewritten() ([]string, error) {
 	entries, err := s.Repo.ReadIndex(s.private)
 	if err != nil {
@@ -178,8 +178,8 @@ func (s *staging) agentRules(ctx context.Context) (string, error) {
 	return dir, s.checkoutFrom(ctx, s.private, checkingPaths{dir: dir, paths: paths, raw: true})
 }
 
-// setAssignedApart has the filters of these paths run behind the walls that the
-// caller gave, in a folder of their own.
+// setAssignedApart makes the filters of these paths run in the caller's
+// sandbox, in a separate folder.
 func (s *staging) setAssignedApart(rules string, given map[string]string) (err error) {
 	if s.apart != nil {
 		if err := disk.RemoveAll(s.apart.Dir); err != nil {

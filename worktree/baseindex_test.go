@@ -99,15 +99,16 @@ func TestSuspicious(t *testing.T) {
 	}
 }
 
-// TestRewrites holds for contents and rules of all kinds that what is stored
-// in process is what git stores, and that it is for those it can be.
+// TestRewrites: for contents and rules of all kinds, the content stored in
+// process equals that which git stores. It checks which contents can be stored
+// in process.
 func TestRewrites(t *testing.T) {
 	t.Parallel()
 	contents := []string{"a\n", "a\r\n", "a\rb\n", "$Id$\n", "$Id: x $\n", "a\x00\r\n", "", "\r\n\r\nx\n", "\xff\xfea\x00"}
 	for _, tt := range []struct {
 		name, attributes string
 		config           []string
-		direct           int // of the contents
+		direct           int // how many of the contents
 	}{
 		{"no rules", "", nil, 9},
 		{"text=auto", "* text=auto\n", nil, 6},
@@ -130,8 +131,8 @@ func TestRewrites(t *testing.T) {
 			direct := 0
 			var w *workspace.Workspace
 			for i, content := range contents {
-				// In the gate one workspace is for all, and only its first capture is
-				// checked as every capture is.
+				// In the gate all rounds use a single workspace, and only its
+				// first capture gets all checks.
 				capture := f.capture
 				if i < campaign.Rounds(t, 1, len(contents)) {
 					w = f.lease(base)

@@ -22,7 +22,7 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// basesIn lists the checkouts below the folder of bases, and what else there is.
+// basesIn lists the checkouts below the folder of bases, and its other entries.
 func (f *fixture) basesIn() (whole, rest []string) {
 	f.t.Helper()
 	entries, err := os.ReadDir(f.trees.Bases)
@@ -76,7 +76,7 @@ func TestBaseIsMadeOnce(t *testing.T) {
 }
 
 // TestBaseKilledAtEveryStep ends the making of a base as a crash would. The
-// next one makes it anew, and a sweep removes what is left.
+// next lease makes it anew, and a sweep removes the rest.
 func TestBaseKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"checked out", "settled", "based"} {
@@ -190,8 +190,8 @@ func TestForkedChildHoldsNoBase(t *testing.T) {
 	}
 }
 
-// TestBaseSize: a new base makes room for itself, as far as nobody holds the
-// others, and stays however large it is.
+// TestBaseSize: a new base makes room for itself by the removal of unused
+// bases, and stays whatever its size.
 func TestBaseSize(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -219,8 +219,8 @@ func TestBaseSize(t *testing.T) {
 	}
 }
 
-// TestSweepWhileLeasing has a base removed again and again while others lease
-// from it: each gets a whole one.
+// TestSweepWhileLeasing removes a base again and again while others lease from
+// it: each gets a complete base.
 func TestSweepWhileLeasing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -252,7 +252,7 @@ func TestSweepWhileLeasing(t *testing.T) {
 	must(t, group.Wait())
 }
 
-// TestBaseKey holds what makes two checkouts of a commit differ.
+// TestBaseKey checks the settings that make two checkouts of a commit differ.
 func TestBaseKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -284,8 +284,8 @@ func TestBaseKey(t *testing.T) {
 	}
 }
 
-// TestSettle holds that nothing of a base is what changed a moment ago, and
-// that a symlink is not followed.
+// TestSettle: no file of a base has a time of a moment ago, and a symlink is
+// not followed.
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -322,7 +322,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestRefusesOverlay holds what an overlay cannot be made over.
+// TestRefusesOverlay checks the folders that cannot be below an overlay.
 func TestRefusesOverlay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

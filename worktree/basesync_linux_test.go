@@ -16,7 +16,8 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// What the kernel says of an extent of a file (include/uapi/linux/fiemap.h).
+// These are flags of the kernel for an extent of a file
+// (include/uapi/linux/fiemap.h).
 const (
 	extentDelayed = 0x4    // FIEMAP_EXTENT_DELALLOC: it has no place on the disk yet
 	extentShared  = 0x2000 // FIEMAP_EXTENT_SHARED: with another file

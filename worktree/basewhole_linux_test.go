@@ -12,9 +12,9 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// TestBrokenBase has somebody else take a part of a base away, or put something
-// else in its place. The next run makes it anew, also while another works on
-// it, and so does the one that holds it.
+// TestBrokenBase removes or replaces a part of a base. The next run makes the
+// base anew, also while another run works on it, and so does the run that holds
+// it.
 func TestBrokenBase(t *testing.T) {
 	t.Parallel()
 	overwrite := func(name, text string) func(dir string) error {
@@ -77,8 +77,8 @@ func swap(dir string) error {
 	return os.WriteFile(dir, nil, 0o600)
 }
 
-// TestBrokenWhileHeld has a process meet, in mid-run, that its base is broken:
-// what an agent left is captured, and the next one is leased.
+// TestBrokenWhileHeld: a process finds, in mid-run, that its base is broken.
+// The agent's work is captured, and the next workspace is leased.
 func TestBrokenWhileHeld(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -131,9 +131,9 @@ func TestBrokenBelow(t *testing.T) {
 	}
 }
 
-// TestSetAside holds that what is broken stays as long as somebody may have it
-// mounted, that the next base knows who stands on it, and that a sweep takes
-// the links of those that are gone.
+// TestSetAside: a broken base stays while it may be mounted. The next base
+// knows the workspaces on it, and a sweep removes the links of workspaces that
+// are gone.
 func TestSetAside(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -36,8 +36,8 @@ func manyFiles(f *fixture) git.Hash {
 	return git.Hash(f.git("rev-parse", "HEAD"))
 }
 
-// BenchmarkCapture captures a change of five files in an overlay of 20,000,
-// beside what git needs for the tree and the patch in a full checkout.
+// BenchmarkCapture captures a change of five files in an overlay of 20,000. It
+// compares this with git's time for the tree and the patch in a full checkout.
 func BenchmarkCapture(b *testing.B) {
 	for _, fresh := range []bool{false, true} {
 		b.Run(fmt.Sprintf("new file=%v", fresh), func(b *testing.B) { benchCapture(b, fresh) })

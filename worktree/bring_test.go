@@ -13,7 +13,7 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// TestBring looks at how files come along, and at what is in their way.
+// TestBring checks how included files are copied, and the files in their way.
 func TestBring(t *testing.T) {
 	t.Parallel()
 	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
@@ -38,7 +38,7 @@ func TestBring(t *testing.T) {
 		if want := 10; in.Files != want || in.Size < 3_000_000 {
 			t.Errorf("%d files of %d bytes, want %d files", in.Files, in.Size, want)
 		}
-		// What goes away, and what leads elsewhere, after it was listed.
+		// These vanish or lead elsewhere after they were listed.
 		rm(f, filepath.Join(f.root, "i/gone"), filepath.Join(f.root, "i/moved"))
 		f.write(f.home, "moved/x", "secret\n")
 		must(t, os.Symlink(filepath.Join(f.home, "moved"), filepath.Join(f.root, "i/moved")))
@@ -86,7 +86,7 @@ func TestBring(t *testing.T) {
 	})
 }
 
-// TestIncludedAreNoWork has agents do things to what came along.
+// TestIncludedAreNoWork lets agents change included files.
 func TestIncludedAreNoWork(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b workspace.Backend) {
@@ -95,7 +95,7 @@ func TestIncludedAreNoWork(t *testing.T) {
 			ignore  string // rules of the base; empty: as the checkout's
 			act     func(f *fixture, w *workspace.Workspace)
 			later   func(f *fixture, w *workspace.Workspace) // after the capture
-			want    string                                   // of the base, as wantChanged
+			want    string                                   // changes from the base, as for wantChanged
 			ignored []string
 			trashed bool
 		}{
@@ -183,8 +183,8 @@ func TestIncludedAreNoWork(t *testing.T) {
 	})
 }
 
-// TestRestoreMeetsIncluded has a commit with other things where files came
-// along.
+// TestRestoreMeetsIncluded has a commit with other entries in place of included
+// files.
 func TestRestoreMeetsIncluded(t *testing.T) {
 	t.Parallel()
 	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
@@ -212,7 +212,7 @@ func TestRestoreMeetsIncluded(t *testing.T) {
 }
 
 // TestIncludeCleansUp leaves no record of a workspace that was not made, and
-// counts what comes along before it is made.
+// counts the included files before it is made.
 func TestIncludeCleansUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -238,7 +238,7 @@ func TestIncludeCleansUp(t *testing.T) {
 	if _, err := f.trees.Lease(ctx, l); err == nil {
 		t.Fatal("Lease succeeded")
 	}
-	// A crash there leaves a stray, and a record that the next one drops.
+	// A crash there leaves a stray, and a record that the next lease drops.
 	f.step = nil
 	f.trees = f.backend()
 	strays, err := f.trees.Strays(nil)

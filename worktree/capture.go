@@ -18,18 +18,18 @@ import (
 type CaptureRequest struct {
 	Workspace workspace.Workspace // required
 	Objects   string              // required; folder for the quarantine, made anew
-	Ref       string              // required; what the commit is published under
-	HeadRef   string              // required; what the agent's own HEAD is published under
+	Ref       string              // required; the capture is published under it
+	HeadRef   string              // required; the agent's own HEAD is published under it
 	PatchFile string              // required
 
-	// On is an earlier capture of the same workspace, which this one is a
-	// change of; empty: the base.
+	// On is an earlier capture of the same workspace; this capture is a change
+	// from it. Empty: the base.
 	On git.Hash
-	// With is a change that On holds and that becomes part of this one, since
-	// the same worker made it; nil for none.
+	// With is a change in On that becomes part of this capture, since the same
+	// worker made it; nil for none.
 	With *Span
-	// Live is set where others are at work in the workspace meanwhile. A file
-	// is taken as it is then, and what is gone once its turn comes is not there.
+	// Live is set if others work in the workspace meanwhile. A file is taken
+	// with its content at that time, and a file that vanishes first is omitted.
 	Live bool
 	// Aside is left where it is and is no part of the capture; nil: nothing was
 	// put aside, or that was taken away again.
@@ -50,20 +50,20 @@ type CaptureRequest struct {
 	within string
 }
 
-// Span is a change: what leads from one commit to another.
+// Span is the change between two commits.
 type Span struct{ Base, Commit git.Hash }
 
-// Capture is what an attempt left, as it is journaled.
+// Capture is the result of an attempt, as it is journaled.
 type Capture struct {
 	Commit  git.Hash `json:"commit,omitempty"` // on Base; empty without a change
-	Base    git.Hash `json:"base"`             // what it is a change of
+	Base    git.Hash `json:"base"`             // the commit that it is a change from
 	Tree    git.Hash `json:"tree"`
 	Head    git.Hash `json:"head,omitempty"` // the agent's own HEAD, where it moved
 	Changed bool     `json:"changed"`
 
-	// Where it was put. These differ from what was asked for where an
-	// earlier capture of another tree has that name already: nothing is
-	// ever overwritten.
+	// Names of the results. They differ from the requested names if an earlier
+	// capture of another tree has that name: a capture never overwrites
+	// another.
 	Ref     string `json:"ref,omitempty"`
 	HeadRef string `json:"head_ref,omitempty"`
 	Patch   string `json:"patch,omitempty"`
@@ -88,7 +88,8 @@ type Capture struct {
 	// Complete says that whatever the workspace holds is in the base, in the
 	// commit or ignored.
 	Complete bool `json:"complete"`
-	// Seal is what Release compares the workspace with before it removes it.
+	// Seal is the state that Release compares the workspace with before it
+	// removes it.
 	Seal string `json:"seal"`
 }
 
@@ -102,15 +103,15 @@ type lostError struct{ err error }
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// Capture turns all that an attempt left, committed or not, into one commit
-// on its base, a ref and a patch file. Where several work in one workspace,
-// each capture is a change of the one before.
+// Capture turns all changes of an attempt, committed or not, into a single
+// commit on its base, a ref and a patch file. If several agents work in a
+// workspace, each capture is a change from the capture before.
 //
-// It may be run again, by another process, after a crash at any point: a ref
-// that is there with the same tree is taken for what it is, one with another
-// tree is left alone and the capture goes to REF.2, REF.3, …, its patch file
-// likewise. When Capture fails the workspace holds all it held, and must be
-// kept. A configuration that an agent damaged is a [*DamagedError].
+// Another process may call it again after a crash at any point. Capture reuses
+// an existing ref with the same tree. It leaves a ref with another tree alone
+// and uses REF.2, REF.3, …, for the patch file likewise. If Capture returns an
+// error the workspace is as before, and the caller must keep it. It returns a
+// [*DamagedError] for a configuration that an agent damaged.
 func (t *Trees) Capture(ctx context.Context, r CaptureRequest) (*Capture, error) {
 	if err := t.own(r.Workspace); err != nil {
 		return nil, fmt.Errorf("capture %s: %w", r.Workspace.Name, err)
@@ -144,7 +145,7 @@ func final(err error) bool {
 	return step.Died(err) || errors.As(err, &gone)
 }
 
-// capturing is one capture under way.
+// capturing is the state of a capture.
 type capturing struct {
 	*Trees
 	CaptureRequest
@@ -155,16 +156,16 @@ type capturing struct {
 	filters    *filters
 	tools      map[string]bool // files of the base that filters run
 	ruled      bool            // the folder of rules is there
-	asked      *given          // to what was changed; nil: git was not asked
+	asked      *given          // attributes of the changed files; nil: git was not asked
 
-	pack    *git.Pack    // what was made in process; nil: git made it
+	pack    *git.Pack    // objects made in process; nil: git made them
 	changes []git.Change // to the workspace's base, where they are known without git
 	modules []ModuleCapture
 }
 
 func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err error) {
-	// A crash may have left a quarantine here; what was not published from
-	// it is in the workspace still.
+	// A crash may have left a quarantine here; the workspace still has all that
+	// was not published from it.
 	if err := disk.RemoveAll(r.Objects); err != nil {
 		return nil, err
 	}
@@ -282,8 +283,8 @@ func (c *capturing) record(ctx context.Context) (*Capture, error) {
 	return out, c.commit(ctx, out)
 }
 
-// make makes the tree: in process where it is sure what git would make of
-// each file, else with git.
+// make makes the tree: in process if it is certain how git would store each
+// file, else with git.
 func (c *capturing) make(ctx context.Context) (git.Hash, error) {
 	tree, ok, err := c.direct(ctx)
 	if err != nil || ok {
@@ -292,7 +293,7 @@ func (c *capturing) make(ctx context.Context) (git.Hash, error) {
 	return c.stage(ctx)
 }
 
-// endPack lets git see what was made in process.
+// endPack makes the objects made in process visible to git.
 func (c *capturing) endPack() error {
 	if c.pack == nil {
 		return nil
@@ -304,7 +305,7 @@ func (c *capturing) endPack() error {
 	return errors.Join(err, c.dropPack())
 }
 
-// dropPack throws away what was made in process and nobody needs.
+// dropPack discards the unneeded objects that were made in process.
 func (c *capturing) dropPack() error {
 	if c.pack == nil {
 		return nil
@@ -378,7 +379,7 @@ func (c *capturing) commit(ctx context.Context, out *Capture) error {
 	return c.step("gathered")
 }
 
-// person is swarm where the caller names nobody.
+// person is swarm if the caller names no person.
 func (c *capturing) person(p git.Person) git.Person {
 	if p.Name == "" {
 		return git.Swarm(time.Now())

@@ -28,7 +28,7 @@ func must(t testing.TB, errs ...error) {
 	}
 }
 
-// scene is one thing an agent may do, and what must come of it.
+// scene is an action of an agent and its expected result.
 type scene struct {
 	name  string
 	base  []string // files: name, content
@@ -41,7 +41,7 @@ type scene struct {
 	filters bool     // the base, or the agent, sets filters up
 	apart   bool     // filters run apart
 	partial bool
-	none    bool // nothing changed
+	none    bool // expect no change
 	after   func(f *fixture, w *workspace.Workspace, c *Capture)
 	only    []workspace.Backend // nil: each
 }
@@ -130,7 +130,7 @@ func (s scene) run(t *testing.T, b workspace.Backend) {
 	}
 }
 
-// side is what of the user's must never change: checkout, index, refs,
+// side is the user's state that must never change: checkout, index, refs,
 // stash, configuration.
 func (f *fixture) side() string {
 	f.t.Helper()

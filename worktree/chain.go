@@ -12,7 +12,7 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// origin is what a capture is a change of.
+// origin is the commit that a capture is a change from.
 type origin struct{ commit, tree git.Hash }
 
 // have are the commits that the repository is known to hold.
@@ -27,8 +27,9 @@ func (c *capturing) have() []git.Hash {
 	return have
 }
 
-// origin finds what the capture of a tree is a change of: the capture before
-// it, or that without the change which becomes part of this one.
+// origin finds the commit that the capture of a tree is a change from. It is
+// the capture before, or that without the change which becomes part of this
+// one.
 func (c *capturing) origin(ctx context.Context, tree git.Hash) (origin, error) {
 	on, err := c.known(ctx, c.On)
 	if err != nil || c.With == nil {
@@ -64,8 +65,8 @@ func (c *capturing) known(ctx context.Context, commit git.Hash) (origin, error) 
 	return origin{commit: commit, tree: tree}, err
 }
 
-// without takes the earlier change back from the capture before, as far as
-// that can be told from what others have changed since.
+// without removes the earlier change from the capture before, as far as it can
+// be told from later changes of others.
 func (c *capturing) without(ctx context.Context, on, first origin) (rest git.Hash, clean bool, err error) {
 	side := func(o origin) (git.Hash, error) { return c.aside(ctx, o.tree, c.With.Commit) }
 	ours, err := side(on)
@@ -87,15 +88,15 @@ func (c *capturing) without(ctx context.Context, on, first origin) (rest git.Has
 	return merged.Tree, merged.Clean, nil
 }
 
-// rest is a commit of a tree that nobody left as it is: the workspace without
-// what one of those in it has changed.
+// rest is a commit of a tree that no agent made: the workspace without the
+// changes of an agent in it.
 func (c *capturing) rest(ctx context.Context, tree git.Hash) (origin, error) {
 	commit, err := c.aside(ctx, tree, c.On)
 	return origin{commit: commit, tree: tree}, err
 }
 
-// aside makes a commit that is nobody's work. Its time is always the same, so
-// that a capture which is done again makes the same commit again.
+// aside makes a commit that is no agent's work. Its time is always the same, so
+// that a repeated capture makes the same commit.
 func (c *capturing) aside(ctx context.Context, tree, parent git.Hash) (git.Hash, error) {
 	who := git.Swarm(time.Unix(0, 0).UTC())
 	return c.quarantine.CommitTree(ctx, git.CommitRequest{
@@ -103,8 +104,8 @@ func (c *capturing) aside(ctx context.Context, tree, parent git.Hash) (git.Hash,
 	})
 }
 
-// passOver leaves out of a survey what lies in the workspace for its agent to
-// read, which is still at work.
+// passOver removes from a survey the files that were put aside for an agent
+// that is still running.
 func (c *capturing) passOver() error {
 	if c.Aside == nil {
 		return nil
@@ -113,7 +114,7 @@ func (c *capturing) passOver() error {
 	if err != nil {
 		return err
 	}
-	defer root.Close() // nothing is written through it
+	defer root.Close() // only read through
 	all := workspace.AsideFiles(root, c.Aside.Name, c.Aside.Text)
 	c.found.Changed = slices.DeleteFunc(c.found.Changed, func(path string) bool {
 		return slices.Contains(all, path) && c.base.Find(path) == nil

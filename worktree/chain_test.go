@@ -48,7 +48,7 @@ func on(c *Capture) func(*CaptureRequest) { return func(r *CaptureRequest) { r.O
 
 const tenLines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
 
-// TestCaptureChain captures one workspace again and again.
+// TestCaptureChain captures a workspace again and again.
 func TestCaptureChain(t *testing.T) {
 	t.Parallel()
 	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
@@ -124,7 +124,7 @@ func TestCaptureWith(t *testing.T) {
 			others, again string // lines before the earlier change, after others', and after its own
 			files         int    // of the last capture
 			notes         string
-			isOn          string // what the last capture is a change of
+			isOn          string // the commit that the last capture is a change from
 		}{
 			{"others elsewhere", "one 2 3 4 5 6 7 8 nine 10", "one 2 3 4 five 6 7 8 nine 10", 2, "", "rest"},
 			{"others nowhere", "", "one 2 3 4 five 6 7 8 9 10", 2, "", "base"},

@@ -23,8 +23,8 @@ func steps() map[string][]string {
 	}
 }
 
-// work is what the agent of these tests leaves: among it a commit, and a
-// blob that only an index holds.
+// work is the work of these tests' agent: among it a commit, and a blob that
+// only an index holds.
 func work(f *fixture, w *workspace.Workspace) {
 	f.t.Helper()
 	f.write(f.at(w), "a", "committed\n")

@@ -11,24 +11,25 @@ import (
 )
 
 // DamagedError says that git cannot work with the configuration of the
-// repository, which an agent can write to. Nothing is lost by it: what was
-// refused can be done once it is mended.
+// repository, which an agent can write to. No work is lost: the refused action
+// can be repeated once the configuration is mended.
 type DamagedError struct {
 	File   string // the configuration
 	Reason string
-	Err    error // what was refused
+	Err    error // the error of the refused action
 }
 
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("the configuration %s is damaged (%s): mend it, then `swarm resume`", e.File, e.Reason)
 }
 
-// Unwrap is what git refused because of it.
+// Unwrap returns git's error.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// blame is a [*DamagedError] where git fails because of the configuration
-// that agents share, else err itself. Files are read under the frozen one; but
-// refs are moved, and HEAD is read, where git looks at the shared one first.
+// blame returns a [*DamagedError] if git fails because of the configuration
+// that agents share, else err itself. Files are read under the frozen
+// configuration; but git reads the shared configuration first to move refs and
+// to read HEAD.
 func (t *Trees) blame(ctx context.Context, err error) error {
 	var bad *git.Error
 	var moved *git.RefMovedError
@@ -42,7 +43,7 @@ func (t *Trees) blame(ctx context.Context, err error) error {
 	return err
 }
 
-// damage asks git for what it was when the repository was found.
+// damage asks git for the format that was read when the repository was found.
 func (t *Trees) damage(ctx context.Context) *DamagedError {
 	d := &DamagedError{File: filepath.Join(t.Repo.CommonDir, "config")}
 	out, err := t.Repo.Run(ctx, git.Cmd{Args: []string{"rev-parse", "--show-object-format"}})

@@ -86,8 +86,8 @@ func TestStraysWithoutFolder(t *testing.T) {
 	}
 }
 
-// TestStraysHalfRemoved finds what a removal that was cut off left of a
-// registration, whether or not the folder is there still.
+// TestStraysHalfRemoved finds the rest of a registration whose removal was cut
+// off, whether or not the folder exists.
 func TestStraysHalfRemoved(t *testing.T) {
 	t.Parallel()
 	for _, there := range []bool{true, false} {
@@ -114,12 +114,12 @@ func TestStraysHalfRemoved(t *testing.T) {
 	}
 }
 
-// TestDropHalfMade takes away what a git left that was ended while it made, or
-// took away, a registration, and nothing that may be somebody else's.
+// TestDropHalfMade removes the rest of a registration that a killed git made or
+// removed. It keeps registrations that may belong to others.
 func TestDropHalfMade(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		locked string // what the file of this name holds; "-": there is none
+		locked string // content of the file of this name; "-": there is none
 		want   bool
 	}{{"-", true}, {"", true}, {reason + "\n", true}, {"mine\n", false}} {
 		f := newFixture(t)

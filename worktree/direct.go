@@ -20,15 +20,14 @@ import (
 // maxDirect bounds a file that is read into memory, in bytes.
 const maxDirect = 32 << 20
 
-// errUnsure says that only git knows what to make of something.
+// errUnsure says that only git knows how to store a path.
 var errUnsure = errors.New("only git can tell")
 
-// direct is the making of a tree in process, where git would store every file
-// as it is.
+// direct makes a tree in process if git would store every file as it is.
 //
-// What it costs follows from what was changed: of the base it reads the index,
-// which was read before, and of that the folders above what was changed. It
-// begins nothing that it is not sure of.
+// Its cost depends on the number of changes: of the base it reads the index,
+// which is held in memory, and the folders above the changed paths. It stops
+// before any step whose result is not certain.
 type direct struct {
 	*capturing
 	space    *os.Root // the files
@@ -40,8 +39,8 @@ type direct struct {
 	implied  bool // the base loses files of which the survey does not know
 }
 
-// edit is what becomes of a path: what is set there, or is gone, and what
-// becomes of the paths below it.
+// edit is the change of a path: the entry set there, its removal, and the
+// changes of the paths below it.
 type edit struct {
 	below map[string]*edit
 	set   *git.TreeEntry
@@ -145,7 +144,7 @@ func (d *direct) remove(path string) {
 	d.gone[path] = true
 }
 
-// put sets what is at a path, unless the base has just that.
+// put sets the entry of a path, unless the base has the same.
 func (d *direct) put(path string, entry git.TreeEntry) {
 	known := d.base.Find(path)
 	if known != nil && known.ID == entry.ID && baseline.TreeMode(known.Mode) == entry.Mode {
@@ -166,7 +165,7 @@ func (d *direct) zero() git.Hash {
 	return git.Hash(strings.Repeat("0", len(d.Workspace.Base)))
 }
 
-// file puts one file or symlink of the workspace into the tree.
+// file puts a file or symlink of the workspace into the tree.
 func (d *direct) file(path string) error {
 	mode, content, err := d.read(path)
 	switch {
@@ -205,8 +204,8 @@ func (d *direct) file(path string) error {
 	return nil
 }
 
-// read reads a file or symlink. Nothing is read from outside of the workspace,
-// whatever becomes of a folder meanwhile.
+// read reads a file or symlink. It reads no file outside of the workspace, even
+// if a folder is replaced meanwhile.
 func (d *direct) read(path string) (mode uint32, content []byte, err error) {
 	for try := 1; ; try++ {
 		var steady bool
@@ -215,7 +214,7 @@ func (d *direct) read(path string) (mode uint32, content []byte, err error) {
 			err = errVanished
 		}
 		if err != nil || steady || !d.Live || try == tries {
-			return mode, content, err // one that never stands still is taken as it is
+			return mode, content, err // a file that keeps changing is taken as it is
 		}
 	}
 }
@@ -273,7 +272,7 @@ func (d *direct) sorted() []git.Change {
 	return all
 }
 
-// folder lists what becomes of a folder, and puts the trees of those below
+// folder lists the new entries of a folder, and puts the trees of folders below
 // it into the pack.
 func (d *direct) folder(path string, e *edit) ([]git.TreeEntry, error) {
 	var entries []git.TreeEntry
@@ -296,7 +295,7 @@ func (d *direct) folder(path string, e *edit) ([]git.TreeEntry, error) {
 			was[entry.Name] = entry
 		}
 	}
-	// In one order, so that the same work makes the same pack.
+	// A fixed order, so that the same work makes the same pack.
 	for _, name := range slices.Sorted(maps.Keys(e.below)) {
 		full := name
 		if path != "" {
@@ -314,7 +313,7 @@ func (d *direct) folder(path string, e *edit) ([]git.TreeEntry, error) {
 	return kept, nil
 }
 
-// entry is what becomes of one path; one without a mode is not there.
+// entry is the new entry of a path; an entry without a mode does not exist.
 func (d *direct) entry(path string, was git.TreeEntry, e *edit) (git.TreeEntry, error) {
 	if e.set != nil {
 		below := d.base.Below(path)
@@ -357,10 +356,9 @@ func (e *edit) empty() bool {
 	return true
 }
 
-// suspicious reports whether a path may be one that git refuses, since some
-// file system could take a part of it for a .git, or for a file that git
-// believes (verify_path). Git is asked about these; that it takes many of them
-// does no harm.
+// suspicious reports whether git may refuse a path. Some file system could take
+// a part of it for a .git, or for a file that git trusts (verify_path). The
+// caller leaves such paths to git, which accepts many of them.
 func suspicious(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		if oddName(part) {
@@ -374,8 +372,8 @@ func oddName(name string) bool {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "\\\x00") {
 		return true
 	}
-	// Some file systems drop signs beyond ASCII from names, some know a short
-	// name for a long one.
+	// Some file systems drop characters beyond ASCII from names; some have a
+	// short name for a long name.
 	plain := strings.Map(func(r rune) rune {
 		if r >= 0x80 {
 			return -1

@@ -32,12 +32,12 @@ func Free(dir string) (int64, error) {
 	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
-// changesRoom is what a workspace that shares its files is taken to write: its
-// index, its git dir, its changes.
+// changesRoom is the assumed size of the writes of a workspace that shares its
+// files: its index, its git dir, its changes.
 const changesRoom = 32 << 20
 
-// Room is about how many bytes of disk the lease of a workspace takes. Where
-// it shares its files that is little, but for the first one on a base.
+// Room estimates the bytes of disk that the lease of a workspace takes. These
+// are few if it shares its files, except for the first workspace on a base.
 func (t *Trees) Room(ctx context.Context, l LeaseRequest) (int64, error) {
 	if l.Backend == workspace.Linked || l.Backend == "" {
 		return t.Footprint(ctx, l.Base)
@@ -60,9 +60,9 @@ func (t *Trees) Room(ctx context.Context, l LeaseRequest) (int64, error) {
 	return checkouts*size + changesRoom, err
 }
 
-// Footprint is about how many bytes of disk a linked worktree of base takes:
-// measured once one was filled, until then the sum of the files of its tree;
-// and what comes along.
+// Footprint estimates the bytes of disk of a linked worktree of base, with the
+// included files. It is measured once a worktree was filled, until then it is
+// the sum of the files of its tree.
 func (t *Trees) Footprint(ctx context.Context, base git.Hash) (int64, error) {
 	var along int64
 	if t.Include != nil {
@@ -78,7 +78,7 @@ func (t *Trees) Footprint(ctx context.Context, base git.Hash) (int64, error) {
 	return size + along, err
 }
 
-// measure remembers what a filled workspace takes, by its index.
+// measure records the size of a filled workspace, by its index.
 func (t *Trees) measure(w *workspace.Workspace) error {
 	t.mu.Lock()
 	_, ok := t.footprint[w.Base]

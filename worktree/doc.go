@@ -1,25 +1,25 @@
-// Package worktree makes the workspaces agents work in, turns what an agent
-// left in one into a commit and a patch, and removes it without losing a
+// Package worktree makes the workspaces that agents work in. It turns the work of
+// an agent into a commit and a patch, and removes a workspace without losing a
 // byte.
 //
 // It leases, fills, restores, captures, releases and drops workspaces of all
 // backends. Packages below it own the parts: bases the shared checkouts, fill the
-// throttled filling, pool the reuse of files, include the user's files that come
-// along, survey the list of changes, trash the removed workspaces.
+// throttled filling, pool the reuse of files, include the user's included files,
+// survey the list of changes, trash the removed workspaces.
 //
 // It does not own how git is called (worktree/git), who works in a workspace,
-// when one is leased or released, or the later use of a patch. It mounts nothing:
-// whoever starts an agent does, by [Workspace.Mounts].
+// when a workspace is leased or released, or the later use of a patch. It mounts
+// no file system: the starter of an agent does, by [Workspace.Mounts].
 //
 // # What a capture trusts
 //
-// Nothing that an agent can write to. The index it compares with is a copy
-// that was made before the agent started. The configuration is the frozen
-// one. Ignore rules and attributes are those of the base: an agent that
-// writes a .gitignore of `*` hides nothing, and the file itself is captured
-// like any other.
+// A capture trusts no file that an agent can write to. It compares the workspace
+// with a copy of the index that was made before the agent started. It uses the
+// frozen configuration, and the ignore rules and attributes of the base. So an
+// agent that writes a .gitignore of `*` hides no file, and the .gitignore is
+// captured like any other file.
 //
-// Filters are the user's, but what they read is not. Where the caller can put up
-// walls, they run behind them, and what they could write to is not trusted
-// either.
+// Filters are the user's, but they read files that are not trusted. If the caller
+// has a sandbox, filters run in it, and the files that they could write to are
+// not trusted either.
 package worktree

@@ -25,12 +25,12 @@ const envEach = "WORKTREE_TEST_EACH"
 // the cases the same turns.
 const envNoOverlay = "WORKTREE_TEST_NO_OVERLAY"
 
-// envDisk makes this test binary one whose temporary folders are on a disk of
-// their own, and which runs some of the tests there: "type:image:folder:tests".
+// envDisk makes this test binary use a separate disk for its temporary folders
+// and run some of the tests there: "type:image:folder:tests".
 const envDisk = "WORKTREE_TEST_DISK"
 
-// apart runs a subtest of [each] in a process of its own, where it needs one,
-// and reports whether it did.
+// apart runs a subtest of [each] in a separate process, if it needs one, and
+// reports whether it did.
 func apart(t *testing.T, b workspace.Backend) bool {
 	t.Helper()
 	if b == workspace.Linked {
@@ -57,8 +57,8 @@ func apart(t *testing.T, b workspace.Backend) bool {
 			Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
 			UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
 			GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
-			// The kernel removes its own folder, which nobody may enter, by
-			// the rights of who mounts.
+			// The kernel removes its own folder, whose mode permits no access,
+			// with the rights of the mounting process.
 			AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE},
 		}
 		text, rerr := cmd.CombinedOutput()
@@ -87,7 +87,7 @@ func overlays(t *testing.T) bool {
 	return mountable.refused == ""
 }
 
-// failures is what tests said, without the names of those that said nothing.
+// failures is the output of tests, without the names of silent tests.
 func failures(out string) string {
 	var b strings.Builder
 	name := ""
@@ -141,7 +141,7 @@ func onOwnDisk(t *testing.T, kind, tests string) (string, error) {
 	return string(out), err
 }
 
-// noMounts is what TestOnDisk says where it may mount nothing.
+// noMounts is the message of TestOnDisk if it may not mount.
 const noMounts = "nothing can be mounted here"
 
 // TestOnDisk is the process of [onOwnDisk], in a namespace of its own.
@@ -162,7 +162,7 @@ func TestOnDisk(t *testing.T) {
 	must(t, unix.Exec(os.Args[0], append([]string{os.Args[0]}, testFlags(parts[3])...), os.Environ()))
 }
 
-// mountAll mounts what whoever works in a workspace needs, for this process.
+// mountAll mounts the mounts of a workspace, for this process.
 func mountAll(all []workspace.Mount) error {
 	for _, m := range all {
 		fd, err := detached(m)

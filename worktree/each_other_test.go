@@ -9,7 +9,7 @@ import (
 	"agentswarm/worktree/precheck"
 )
 
-// apart skips what cannot be had: nothing can be mounted here.
+// apart skips a backend that needs mounts: this system has none.
 func apart(t *testing.T, b Backend) bool {
 	t.Helper()
 	if err := precheck.Refuses(b, precheck.Surroundings{At: t.TempDir(), State: t.TempDir()}); b != Linked && err != nil {

@@ -9,11 +9,11 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// each runs a test on every backend, as a subtest of the backend's name. One
-// that cannot be had here is skipped with the reason.
+// each runs a test on every backend, as a subtest of the backend's name. It
+// skips an unavailable backend with the reason.
 //
 // An overlay must be mounted, and clones need a disk that makes them: those
-// subtests run in a process of their own, which has them.
+// subtests run in a separate process, which has them.
 func each(t *testing.T, test func(t *testing.T, b workspace.Backend)) {
 	t.Helper()
 	eachOf(t, workspace.Backends(), test)
@@ -72,8 +72,8 @@ func fixtureOn(t testing.TB, b workspace.Backend, args ...string) *fixture {
 	return f
 }
 
-// stand says where the next workspace is to be. One for all of them would
-// be in the way of the repository and of each other.
+// stand sets the path of the next workspace. A single path for all of them
+// would be in the way of the repository and of each other.
 func (f *fixture) stand(name string) {
 	f.t.Helper()
 	if f.here == nil {
@@ -105,7 +105,7 @@ func (f *fixture) left(w *workspace.Workspace) {
 	delete(f.here, w.Dir)
 }
 
-// release releases a workspace that nobody works in.
+// release releases a workspace without a running agent.
 func (f *fixture) release(w *workspace.Workspace, c *Capture) (Released, error) {
 	f.t.Helper()
 	f.left(w)

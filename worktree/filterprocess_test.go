@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// envFilter makes this test binary a filter process (gitattributes(5)), as
-// git-lfs is one: it writes upper case into the repository.
+// envFilter makes this test binary a filter process (gitattributes(5)), such as
+// git-lfs: it writes upper case into the repository.
 const envFilter = "WORKTREE_TEST_FILTER"
 
 func TestFilterProcess(t *testing.T) {
@@ -38,7 +38,7 @@ func TestFilterProcess(t *testing.T) {
 	for {
 		head, err := packets(in)
 		if err == io.EOF {
-			// What the testing package prints would be a protocol error.
+			// Output of the testing package would be a protocol error.
 			os.Exit(0)
 		}
 		must(t, err)

@@ -9,7 +9,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// filters is what the frozen configuration says about reading files.
+// filters is the frozen configuration of reading files.
 type filters struct {
 	words    []string        // of all commands that clean
 	fileMode bool            // the disk knows which files are executable
@@ -22,8 +22,8 @@ type filters struct {
 }
 
 // findTools finds the files of the base that a filter command names. Filters
-// run in the scratch tree, and must find there what the base has, not what
-// an agent made of it.
+// run in the scratch tree, which must have the base's content of these files
+// and not an agent's.
 func (c *capturing) findTools(ctx context.Context) error {
 	var err error
 	if c.filters, err = c.readFilters(ctx, c.quarantine); err != nil || len(c.filters.words) == 0 {

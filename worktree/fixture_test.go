@@ -36,8 +36,8 @@ type fixture struct {
 	maxPatch  int64 // as [Config.MaxPatch]
 	kind      workspace.Backend
 	confine   git.Confine
-	own       git.Hash                     // what no agent had a hand in: what HEAD was at when this was opened
-	here      map[string][]workspace.Mount // what is mounted here, by workspace; nil: nothing ever is
+	own       git.Hash                     // the commit without an agent's work: HEAD when this was opened
+	here      map[string][]workspace.Mount // the mounts here, by workspace; nil: no workspace is mounted
 	small     string                       // a workspace whose changes go on a small disk
 }
 
@@ -120,8 +120,8 @@ func (f *fixture) in(dir string, args ...string) string {
 
 func (f *fixture) try(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
-	// Since 2.47 a commit or a fetch leaves a process behind that tidies up, and
-	// it would be seen in what is to be left alone.
+	// Since 2.47 a commit or a fetch leaves a process behind that tidies up.
+	// Its changes would show among the files that must not change.
 	cmd.Dir, cmd.Env = dir, append(f.environ(),
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false")
 	var out, said bytes.Buffer
@@ -163,8 +163,8 @@ func (f *fixture) commit(files ...string) git.Hash {
 	return git.Hash(f.git("rev-parse", "HEAD"))
 }
 
-// openAt makes the backend, once the repository is what it should be. It is
-// found from dir, as a user would stand in it.
+// openAt makes the backend, once the repository is complete. It finds the
+// repository from dir, the user's working directory.
 func (f *fixture) openAt(dir string) {
 	f.t.Helper()
 	ctx := f.t.Context()
@@ -234,7 +234,7 @@ func (f *fixture) captureRequest(w *workspace.Workspace) CaptureRequest {
 	}
 }
 
-// capture captures a workspace and checks what must hold of every capture.
+// capture captures a workspace and checks the properties of every capture.
 func (f *fixture) capture(w *workspace.Workspace) *Capture {
 	f.t.Helper()
 	f.left(w)

@@ -20,9 +20,9 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// foreign reports whether a commit may hold what agents wrote, so that filters
-// read its files behind walls. Its attributes choose the filter of a file, and
-// its files may be the program that a filter is.
+// foreign reports whether a commit may hold files of agents, so that filters
+// read its files in a sandbox. Its attributes choose the filter of a file, and
+// a filter's program may be one of its files.
 func (t *Trees) foreign(commit git.Hash) bool { return t.Confine != nil && commit != t.Own }
 
 // checkingOut is the checkout of a whole commit.
@@ -31,9 +31,9 @@ type checkingOut struct {
 	scratch string // a folder that is not there yet
 }
 
-// checkOut checks a commit out. Of one that is foreign git writes the files as
-// they are stored first, and makes the index; then the filters write those
-// that they are given, behind walls, and git never works in that folder again.
+// checkOut checks a commit out. For a foreign commit git first writes the files
+// as they are stored, and makes the index. Then the filters write their files
+// in the sandbox, and no git outside of it works in that folder again.
 func (t *Trees) checkOut(ctx context.Context, c checkingOut) (err error) {
 	if c.fill.Without, err = t.withheld(ctx, c.fill.Base, c.scratch); err != nil {
 		return err
@@ -66,8 +66,9 @@ type filteringApart struct {
 	only       map[string]bool // the files that are in dir; nil: all of the index
 }
 
-// filterApart has the filters of a checkout write their files, behind walls.
-// Only agents on that commit see changes that filters make to other files.
+// filterApart makes the filters of a checkout write their files, in the
+// sandbox. Only agents on that commit see changes that filters make to other
+// files.
 func (t *Trees) filterApart(ctx context.Context, f filteringApart) (err error) {
 	q, err := t.Frozen.Quarantine(f.scratch)
 	if err != nil {

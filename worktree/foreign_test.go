@@ -12,15 +12,15 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// loud is a filter that writes upper case, and leaves a mark in $1 where it
-// runs outside of the walls. So does the program that an agent put at tool.sh.
+// loud is a filter that writes upper case, and leaves a mark in $1 if it runs
+// outside of the sandbox. So does the program that an agent put at tool.sh.
 const (
 	loudTool  = "#!/bin/sh\ntest \"$INSIDE\" || echo out >> \"$1\"\ntr a-z A-Z\n"
 	loudRules = "*.loud filter=loud\n.gitignore filter=loud\ntool.sh filter=loud\n"
 )
 
-// newLoud is a repository whose user has that filter, and what counts its runs
-// behind walls.
+// newLoud is a repository whose user has that filter, with a counter of its
+// confined runs.
 func newLoud(t *testing.T, program string) (f *fixture, runs *atomic.Int32, outside func() string) {
 	t.Helper()
 	f, runs = newFixture(t), new(atomic.Int32)
@@ -44,7 +44,7 @@ func newLoud(t *testing.T, program string) (f *fixture, runs *atomic.Int32, outs
 	}
 }
 
-// filled is what a workspace holds at a path before anybody worked in it.
+// filled is the content of a path in a workspace before an agent worked there.
 func filled(t *testing.T, w *workspace.Workspace, path string) string {
 	t.Helper()
 	for _, dir := range []string{w.Files(), w.Lower, w.Under} {
@@ -56,8 +56,8 @@ func filled(t *testing.T, w *workspace.Workspace, path string) string {
 	return ""
 }
 
-// TestForeignBase: filters write what agents made behind walls only, in a whole
-// checkout and in one that is laid on another; and what is the user's as ever.
+// TestForeignBase: filters write the files of agents only in the sandbox, in a
+// full checkout and in a derived base. The user's files are written as before.
 func TestForeignBase(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []workspace.Backend{workspace.Linked, workspace.Overlay} {

@@ -16,13 +16,13 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// ignorer asks one `git check-ignore` about one folder after the other. It
-// answers by the rules of the base, which lie in a folder of their own.
+// ignorer asks a single `git check-ignore` about folders in sequence. It
+// answers by the rules of the base, which are in a separate folder.
 type ignorer struct {
 	dir   string
-	ask   *os.File // what git reads
+	ask   *os.File // git's input
 	said  *bufio.Reader
-	out   *os.File // what git writes, read through said
+	out   *os.File // git's output, read through said
 	ended chan error
 	stop  context.CancelCauseFunc
 }
@@ -62,8 +62,8 @@ func newIgnorer(ctx context.Context, q *git.Quarantine, dir string) (*ignorer, e
 func (g *ignorer) ignored(paths []string) ([]bool, error) {
 	for _, p := range paths {
 		if strings.HasSuffix(p, "/") {
-			// Git looks at the disk for what is a folder. A rule file of the
-			// base may be there, which is then no folder to it.
+			// Git looks at the disk to tell folders from files. If a rule file
+			// of the base is there, git does not take the path for a folder.
 			err := os.MkdirAll(filepath.Join(g.dir, p), 0o700)
 			if err != nil && !inTheWay(err) {
 				return nil, fmt.Errorf("ask which files are ignored: %w", err)
@@ -157,17 +157,17 @@ func (c *capturing) rules(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
-// isRule reports whether git looks into a file while it decides what and how
-// other files are added.
+// isRule reports whether git reads a file to decide whether and how to add
+// other files.
 func isRule(path string) bool {
 	name := filepath.Base(path)
 	return name == ".gitignore" || name == ".gitattributes"
 }
 
-// spare is a process of git that answers one capture after the other, and ends
-// once nobody has asked it for a while. It ends with this process, too.
+// spare is a process of git that serves captures in sequence, and ends after a
+// time without a request. It ends with this process, too.
 type spare[T io.Closer] struct {
-	turn     chan struct{} // full while somebody asks, who alone uses have and end
+	turn     chan struct{} // full while a caller asks, which alone uses have and end
 	have     *T
 	end      *time.Timer
 	answered atomic.Int64
@@ -178,14 +178,16 @@ func newSpare[T io.Closer]() *spare[T] { return &spare[T]{turn: make(chan struct
 const (
 	// idle is how long a spare process waits for the next capture.
 	idle = 2 * time.Second
-	// stuck is how long nobody is answered before those that wait go
-	// elsewhere. An answer takes some milliseconds, less than it takes to start
-	// a process; that to a capture of a gigabyte takes its time.
+	// stuck is how long callers wait while none of them gets an answer; then
+	// they do without the process. An answer takes some milliseconds, less than
+	// the start of a process. An answer to a capture of a gigabyte takes
+	// longer.
 	stuck = time.Second
 )
 
-// ask asks the process, which is started where there is none. Where somebody
-// else asks it for long, asked is false. After an error it is not asked again.
+// ask asks the process, and starts it if there is none. asked is false if
+// another caller uses it for long. After an error ask does not use the process
+// again.
 func (s *spare[T]) ask(ctx context.Context, start func() (T, error), do func(T) error) (asked bool, err error) {
 	if got, err := s.wait(ctx); !got {
 		return false, err
@@ -265,11 +267,11 @@ func (t *Trees) endHelpers() error {
 	return err
 }
 
-// newShared is where captures put what git must see of them for a moment. Making
-// a folder for each would cost as much as all else.
+// newShared is the folder where captures show objects to git for a moment. A
+// folder for each capture would double its cost.
 func newShared(f *git.Frozen) *git.Quarantine {
 	if f == nil {
-		return nil // nothing is captured
+		return nil // no workspace is captured
 	}
 	return f.Lazy(filepath.Join(f.Dir, "shared"))
 }
@@ -398,7 +400,7 @@ func (r *sharedRules) clear(paths []string) error {
 }
 
 // leave removes the folders of earlier questions that are not above dir, the
-// folder of the next one. There is a folder at each path above it.
+// folder of the next question. Each path above dir has a folder.
 func (r *sharedRules) leave(dir string) error {
 	for r.kept != "" && !r.made[r.kept] && r.kept != dir && !strings.HasPrefix(dir, r.kept+"/") {
 		if err := os.Remove(filepath.Join(r.dir, r.kept)); err != nil && !disk.Missing(err) && !inTheWay(err) {

@@ -11,7 +11,7 @@ import (
 	"agentswarm/worktree/include"
 )
 
-// include finds what comes along and makes the backend bring it.
+// include finds the included files and makes the backend copy them.
 func (f *fixture) include(base git.Hash) *include.Set {
 	f.t.Helper()
 	in, err := include.Find(f.t.Context(), include.Request{

@@ -47,12 +47,12 @@ type readIndex struct {
 	at    fs.FileInfo
 }
 
-// maxIndexes is how many are held: a run has one base, or a few.
+// maxIndexes is the number of held indexes: a run has a single base, or a few.
 const maxIndexes = 4
 
-// learn is what all captures want to know, which one of them finds out: those
-// that begin at the same moment would each run a git for it. Both functions
-// guard what they look at.
+// learn returns a value that all captures need and that a single capture finds.
+// Captures that begin at the same moment would each run a git for it. Both
+// functions lock their own data.
 func learn[T any](ctx context.Context, t *Trees, known func() (T, bool), find func() (T, error)) (T, error) {
 	if v, ok := known(); ok {
 		return v, nil

@@ -18,7 +18,7 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// change makes a commit on the one at HEAD, by a script in the user's checkout.
+// change makes a commit on HEAD, by a script in the user's checkout.
 func (f *fixture) change(script string) git.Hash {
 	f.t.Helper()
 	f.script(filepath.Join(f.home, "change"), "set -e\n"+script)
@@ -28,8 +28,8 @@ func (f *fixture) change(script string) git.Hash {
 	return git.Hash(f.git("rev-parse", "HEAD"))
 }
 
-// restored leases an overlay, puts a commit into it and compares what is seen
-// inside of it with the commit.
+// restored leases an overlay, restores a commit and compares the files inside
+// of it with the commit.
 func (f *fixture) restored(base, commit git.Hash) *workspace.Workspace {
 	f.t.Helper()
 	w := f.lease(base)
@@ -45,14 +45,14 @@ func (f *fixture) restored(base, commit git.Hash) *workspace.Workspace {
 	return w
 }
 
-// TestRestoreLayers holds that a restore writes into the changes of an overlay
-// what is seen through it as the commit.
+// TestRestoreLayers: a restore writes into the changes of an overlay, and the
+// overlay then shows the commit.
 func TestRestoreLayers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, script string
 		empty        string // folders that are seen and hold nothing
-		along        string // what comes along
+		along        string // included files
 	}{
 		{name: "files", script: "echo A > a; rm g; rm -r d/e; mkdir -p n/m; echo n > n/m/n; chmod +x run"},
 		{name: "a whole folder", script: "rm -r d"},
@@ -114,8 +114,8 @@ line'; echo y > "$(printf '\377')"; echo z > ' '; rm 'a b:c,d\e'; mkdir ':(top)'
 	}
 }
 
-// TestRestoreLayersSparse holds what is known of files outside of a sparse
-// checkout that are gone.
+// TestRestoreLayersSparse checks the record of removed files outside of a
+// sparse checkout.
 func TestRestoreLayersSparse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -206,8 +206,8 @@ func TestRestoreLayersRandom(t *testing.T) {
 	}
 }
 
-// TestAlong holds that what comes along is seen in each overlay, is copied once
-// for all, and goes after what a base has.
+// TestAlong: each overlay shows the included files. They are copied once for
+// all overlays, and files of the base hide them.
 func TestAlong(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -243,7 +243,7 @@ func TestAlong(t *testing.T) {
 	if err != nil || string(text) != "x\n" {
 		t.Errorf("the user's file is %q, %v", text, err)
 	}
-	f.trees = f.backend() // another process: what is mounted never changes
+	f.trees = f.backend() // another process: mounted layers never change
 	f.include(base)
 	if next := f.lease(base); next.Along == w.Along || next.Along == "" {
 		t.Errorf("another process has the layer %q", next.Along)
@@ -283,14 +283,15 @@ func TestDerived(t *testing.T) {
 	if w := f.lease(rules); w.Under != "" {
 		t.Error("attributes that differ are a layer")
 	}
-	// Nobody uses any of them now, but what lies on another goes first.
+	// No workspace uses any of them now, but a base on another is removed
+	// first.
 	entries, err := f.trees.Strays(nil)
 	must(t, err)
 	for _, w := range entries {
 		must(t, f.trees.Drop(t.Context(), w))
 	}
 	must(t, f.trees.Close())
-	f.trees = f.backend() // the first again, by way of one that lies on it
+	f.trees = f.backend() // the first base again, found through the base on it
 	w := f.lease(small)
 	if w.Under != first.Lower {
 		t.Errorf("another process has it on %q", w.Under)
@@ -312,8 +313,8 @@ func TestDerived(t *testing.T) {
 	}
 }
 
-// TestDerivedFromAnEarlierRun: a base for a new commit lies on one of an earlier
-// process, unless that is broken.
+// TestDerivedFromAnEarlierRun: a base for a new commit lies on a base of an
+// earlier process, unless that is broken.
 func TestDerivedFromAnEarlierRun(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -370,7 +371,7 @@ func TestEarlierBaseWithForeignLock(t *testing.T) {
 	must(t, f.trees.Close())
 }
 
-// recordOf reads what a base says of itself.
+// recordOf reads the record of a base.
 func recordOf(dir string) (record struct {
 	Size  int64
 	Under string

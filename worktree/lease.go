@@ -18,7 +18,7 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// cleanUp is how long what must outlive a cancelled context may take.
+// cleanUp bounds the time of cleaning up after a cancelled context.
 const cleanUp = 30 * time.Second
 
 // LeaseRequest asks for a workspace.
@@ -30,9 +30,9 @@ type LeaseRequest struct {
 	Backend workspace.Backend // empty: worktree
 }
 
-// Lease makes a workspace: registers a linked worktree, fills it with the
-// base, and saves the index, which is what a capture will compare with.
-// When it fails or ctx ends, nothing of the workspace is left.
+// Lease makes a workspace. It registers a linked worktree, fills it with the
+// base, and saves the index that a capture compares with. If it returns an
+// error, also since ctx ended, it has removed the workspace.
 func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *workspace.Workspace, err error) {
 	if err := workspace.CheckName(l.Name); err != nil {
 		return nil, err
@@ -44,7 +44,8 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *workspace.Workspa
 	if w.Private() {
 		w.At = t.At
 	}
-	// Whoever makes the folder owns the name, and alone cleans up after it.
+	// The process that makes the folder owns the name, and alone cleans up
+	// after it.
 	switch err := os.Mkdir(w.Dir, 0o700); {
 	case errors.Is(err, fs.ErrExist):
 		return nil, &TakenError{Dir: w.Dir}
@@ -91,8 +92,8 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *workspace.Workspa
 	return w, t.step("saved")
 }
 
-// registerOnce registers, and does it again where another git, one that does
-// not know our lock, was in the way.
+// registerOnce registers, and retries if another git, which does not use our
+// lock, was in the way.
 func (t *Trees) registerOnce(ctx context.Context, w *workspace.Workspace) (err error) {
 	for gap := 5 * time.Millisecond; ; gap *= 3 {
 		w.Admin, err = t.Repo.Register(ctx, w.Dir, w.Base, reason)
@@ -104,7 +105,7 @@ func (t *Trees) registerOnce(ctx context.Context, w *workspace.Workspace) (err e
 			return errors.Join(err, context.Cause(ctx))
 		case <-time.After(gap):
 		}
-		// Files of the failed try would be in the way of the next one.
+		// Files of the failed try would be in the way of the next try.
 		if err := errors.Join(t.remains(w), os.Mkdir(w.Dir, 0o700)); err != nil {
 			return err
 		}
@@ -115,8 +116,8 @@ func (t *Trees) registerOnce(ctx context.Context, w *workspace.Workspace) (err e
 	return t.step("registered")
 }
 
-// fill checks the base out and brings along what is to, as many at once as
-// the disk takes.
+// fill checks out the base and copies the included files. The disk's speed
+// limits how many run at once.
 func (t *Trees) fill(ctx context.Context, w *workspace.Workspace) error {
 	if err := t.fills.Enter(ctx); err != nil {
 		return err
@@ -152,7 +153,7 @@ func (t *Trees) save(w *workspace.Workspace) error {
 	return t.measure(w)
 }
 
-// unmake removes what a lease that failed has made. No agent has been in it.
+// unmake removes the files of a failed lease. No agent worked there.
 func (t *Trees) unmake(ctx context.Context, w *workspace.Workspace) error {
 	if w.Private() {
 		return t.unmakePrivate(w)
@@ -199,17 +200,17 @@ func (t *Trees) adminsOf(dir string) ([]string, error) {
 	return found, nil
 }
 
-// leadsTo reports whether a registration is the one of dir.
+// leadsTo reports whether a registration is that of dir.
 func leadsTo(admin, dir string) bool {
 	text, err := os.ReadFile(filepath.Join(admin, "gitdir"))
 	return err == nil && strings.TrimRight(string(text), "\r\n") == filepath.Join(dir, ".git")
 }
 
-// halfMade reports whether a registration is what a git left that was killed
-// while it made one for a workspace of this name. Git names it so, with digits
-// where the name is taken, and the first thing it writes there is our reason:
-// without a gitdir file it is a registration to nobody. With neither it is one
-// that git itself took away in part.
+// halfMade reports whether a registration is the rest of a git that was killed
+// while it made a registration for a workspace of this name. Git appends digits
+// to a name that is taken, and the first file that it writes has our reason.
+// Without a gitdir file such a registration has no owner. With neither file git
+// itself removed it in part.
 func halfMade(admin, name string) bool {
 	more, ok := strings.CutPrefix(filepath.Base(admin), name)
 	if !ok || strings.Trim(more, "0123456789") != "" {
@@ -223,13 +224,13 @@ func halfMade(admin, name string) bool {
 	return errors.Is(err, fs.ErrNotExist) && len(locked) == 0 && (lerr == nil || errors.Is(lerr, fs.ErrNotExist))
 }
 
-// reason is what git is told about the lock on a registration, without which
-// `git worktree prune` would take the one whose folder is out of sight.
+// reason is the text of our lock on a registration. Without the lock `git
+// worktree prune` would remove a registration whose folder is out of sight.
 const reason = "swarm works here"
 
-// removeAdmin removes a registration so that no git ever sees half of one:
-// without its gitdir file it is none, and while its lock is there nobody
-// prunes it or gives its name away.
+// removeAdmin removes a registration so that no git ever sees half of it:
+// without its gitdir file it is none. While its lock exists no git prunes it or
+// reuses its name.
 func removeAdmin(admin string) error {
 	err := os.Remove(filepath.Join(admin, "gitdir"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -256,7 +257,7 @@ func halfRemoved(admin string) bool {
 }
 
 // fillClone fills a workspace with clones of the files of its base, with an
-// index that knows them, and with what comes along.
+// index that has their status, and with the included files.
 func (t *Trees) fillClone(ctx context.Context, w *workspace.Workspace, c *fill.Clone) (err error) {
 	if err := t.fills.Enter(ctx); err != nil {
 		return err

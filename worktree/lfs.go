@@ -15,20 +15,20 @@ import (
 	"agentswarm/worktree/disk"
 )
 
-// The folder that git-lfs writes to where it runs apart, and in it the one of
-// its files, as in the repository's own.
+// The folder that a confined git-lfs writes to, and the folder of its files
+// below, as in the repository's own.
 const (
 	lfsName    = "lfs"
 	lfsObjects = "objects"
 )
 
-// takeLFS takes what git-lfs has kept of the files it cleaned into the store
-// of the user's: a patch holds no more than their names.
+// takeLFS copies the files that git-lfs cleaned into the user's store: a patch
+// has only their names.
 //
-// The store itself is nothing that a filter may write to. It is what the files
-// of the user's checkout are made from, and git-lfs does not look whether what
-// lies under a name is what the name says. So only plain files are taken whose
-// content has their name, and what the store has already stays as it is.
+// Filters may not write to the store itself. Git-lfs makes the user's files
+// from it and does not check their content against their names. So takeLFS
+// takes only plain files whose content matches their name, and it changes no
+// file in the store.
 func takeLFS(from, store string) error {
 	if _, err := os.Lstat(filepath.Join(from, lfsObjects)); disk.Missing(err) || store == "" {
 		return nil
@@ -61,7 +61,7 @@ func isSum(name string) bool {
 	return len(name) == 2*sha256.Size && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// takeLFSFile takes one of them.
+// takeLFSFile takes a single file.
 func takeLFSFile(root *os.Root, sum, store string) (err error) {
 	to := filepath.Join(store, filepath.FromSlash(lfsPath(sum)))
 	if _, err := os.Lstat(to); err == nil {

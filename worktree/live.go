@@ -23,8 +23,8 @@ func vanished(err error) bool {
 		errors.Is(err, syscall.EINVAL) || err != nil && !errors.As(err, &system)
 }
 
-// take puts one file of the workspace into the scratch tree. It is an
-// [errVanished] where there is none any more.
+// take puts a file of the workspace into the scratch tree. It returns an
+// [errVanished] if the file has gone.
 func (s *staging) take(path string) error {
 	from, to := filepath.Join(s.Workspace.Files(), path), filepath.Join(s.scratch, path)
 	if !s.Live {
@@ -36,7 +36,7 @@ func (s *staging) take(path string) error {
 	for try := 1; ; try++ {
 		steady, err := s.copyOnce(path, to)
 		if err != nil || steady || try == tries {
-			return err // one that never stands still is taken as it is
+			return err // a file that keeps changing is taken as it is
 		}
 		if err := os.Remove(to); err != nil {
 			return err
@@ -44,12 +44,12 @@ func (s *staging) take(path string) error {
 	}
 }
 
-// copyOnce copies a file that others may write to, and reports whether nobody
-// did meanwhile.
+// copyOnce copies a file that others may write to, and reports whether it did
+// not change meanwhile.
 //
-// A second name for it will not do: git maps a file that it reads, which ends
-// git where the file is cut short under it. Nothing is read from outside of
-// the workspace, whatever becomes of a folder meanwhile.
+// A hard link is not enough: git maps a file that it reads, and a truncation of
+// the file then kills git. copyOnce reads no file outside of the workspace,
+// even if a folder is replaced meanwhile.
 func (s *staging) copyOnce(path, to string) (steady bool, err error) {
 	at, err := s.space.Lstat(path)
 	switch {

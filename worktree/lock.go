@@ -13,8 +13,8 @@ import (
 	"agentswarm/worktree/disk"
 )
 
-// registering runs fn while no other registration is under way, in this
-// process or in another one on the same repository.
+// registering runs fn while no other registration is under way, in this process
+// or in another process on the same repository.
 func (t *Trees) registering(ctx context.Context, fn func() error) error {
 	if err := t.register.Acquire(ctx, 1); err != nil {
 		return fmt.Errorf("wait for the lock on worktrees: %w", context.Cause(ctx))

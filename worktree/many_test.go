@@ -17,8 +17,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// envWorker makes this test binary a second swarm process: it holds what the
-// worker needs, as JSON.
+// envWorker makes this test binary a second swarm process: it holds the
+// worker's input as JSON.
 const envWorker = "WORKTREE_TEST_WORKER"
 
 type workerSpec struct {
@@ -28,7 +28,7 @@ type workerSpec struct {
 	Workspaces               int
 }
 
-// TestWorker is one process of [TestMany].
+// TestWorker is a process of [TestMany].
 func TestWorker(t *testing.T) {
 	text := os.Getenv(envWorker)
 	if text == "" {

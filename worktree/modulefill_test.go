@@ -25,7 +25,7 @@ func (s storeSource) Unfetchable(ctx context.Context, commit git.Hash, links []g
 	return fills, err
 }
 
-// commitIn commits all changes in a folder as somebody who pushes nothing.
+// commitIn commits all changes in a folder as a user who pushes no commit.
 func (f *fixture) commitIn(dir string, files ...string) git.Hash {
 	f.t.Helper()
 	f.write(dir, files...)
@@ -34,8 +34,8 @@ func (f *fixture) commitIn(dir string, files ...string) git.Hash {
 	return git.Hash(f.in(dir, "rev-parse", "HEAD"))
 }
 
-// TestLeaseFillsModules: a workspace has the submodules that nobody can fetch, those
-// of its base and those that a restore puts back, and each is captured again.
+// TestLeaseFillsModules: a workspace has the submodules that cannot be fetched,
+// those of its base and those that a restore puts back, and each is captured again.
 func TestLeaseFillsModules(t *testing.T) {
 	t.Parallel()
 	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {

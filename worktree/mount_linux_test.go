@@ -18,8 +18,8 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// envInside makes this test binary the one process that is inside of a
-// workspace: it holds what is mounted, as JSON.
+// envInside makes this test binary the process inside of a workspace: it holds
+// the mounts as JSON.
 const envInside = "WORKTREE_TEST_INSIDE"
 
 type insideSpec struct {
@@ -55,7 +55,8 @@ func TestInside(t *testing.T) {
 	must(t, unix.Exec("/bin/sh", []string{"sh", "-ec", s.Script}, os.Environ()))
 }
 
-// build mounts what a workspace needs. All is made before any of it is put up.
+// build mounts the mounts of a workspace. It makes all of them before it
+// attaches the first.
 func (s *insideSpec) build() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("keep mounts to ourselves: %w", err)
@@ -153,8 +154,8 @@ func detached(m workspace.Mount) (int, error) {
 	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, 0)
 }
 
-// inside runs a script of the shell where an agent would be: in the workspace,
-// with everything mounted that must be. It returns what the script printed.
+// inside runs a shell script in the place of an agent: in the workspace, with
+// all of its mounts. It returns the script's output.
 func (f *fixture) inside(w *workspace.Workspace, script string) string {
 	f.t.Helper()
 	out, err := f.tryInside(w, script)
@@ -170,7 +171,7 @@ func (f *fixture) tryInside(w *workspace.Workspace, script string) (string, erro
 	return s.run(f)
 }
 
-// specOf is what is mounted for whoever works in a workspace.
+// specOf describes the mounts for a process in a workspace.
 func (f *fixture) specOf(w *workspace.Workspace) insideSpec {
 	link, objects := f.trees.Objects()
 	s := insideSpec{Mounts: w.Mounts(), Link: link, Objects: objects, Dir: w.Path(), Small: f.small}
@@ -214,7 +215,7 @@ func namespaces(t testing.TB, f *fixture) {
 	}
 }
 
-// mountable is what the first try of an overlay gave.
+// mountable is the result of the first try of an overlay.
 var mountable struct {
 	sync.Once
 	refused string

@@ -23,7 +23,7 @@ func TestRename(t *testing.T) {
 	must(t, os.Rename(from, to))
 }
 
-// operations are what programs do to files, each a script of its own.
+// operations are actions of programs on files, a script each.
 func operations() map[string]string {
 	return map[string]string{
 		"rename a file":  "git mv a z; test ! -e a; test \"$(cat z)\" = a; git status --porcelain | grep -q '^R'",
@@ -63,7 +63,7 @@ f = open('a', 'r+'); fcntl.flock(f, fcntl.LOCK_EX); fcntl.lockf(f, fcntl.LOCK_EX
 	}
 }
 
-// renames are programs that rename $1 to $2, by what they are written in.
+// renames are programs that rename $1 to $2, by their language.
 func renames() map[string]string {
 	return map[string]string{
 		"Go":     envRename + `="$1:$2" "$SELF" -test.run='^TestRename$'`,
@@ -82,8 +82,7 @@ func needs(t *testing.T, script string) {
 	}
 }
 
-// TestOperations holds that programs can do in a workspace what they do in a
-// checkout.
+// TestOperations: programs can do the same in a workspace as in a checkout.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	eachOf(t, operationsOn(t), func(t *testing.T, b workspace.Backend) {

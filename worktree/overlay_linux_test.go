@@ -13,7 +13,7 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// private makes the fixture's backend one whose workspaces are made so.
+// private gives the fixture a backend whose workspaces are made so.
 func (f *fixture) private(b workspace.Backend) {
 	f.t.Helper()
 	f.kind = b
@@ -95,8 +95,9 @@ func gitInside(t *testing.T, b workspace.Backend) {
 	f.clean(w)
 }
 
-// BenchmarkLeasePrivate tells what a workspace costs on a base that is there,
-// and the first one on it, beside `git worktree add` of the same commit.
+// BenchmarkLeasePrivate measures the lease of a workspace on an existing base
+// and of the first workspace on a base. It compares them with `git worktree
+// add` of the same commit.
 func BenchmarkLeasePrivate(b *testing.B) {
 	root := os.Getenv("WORKTREE_BENCH_REPO")
 	if root == "" {

@@ -26,7 +26,7 @@ type errand struct {
 	Edits int
 }
 
-// run runs it. Its files are those of whoever runs the tests.
+// run runs it. Its files belong to the user who runs the tests.
 func (in errand) run(f *fixture) {
 	f.t.Helper()
 	s := insideSpec{Dir: in.Dir, Seed: in.Seed, Edits: in.Edits}
@@ -54,12 +54,12 @@ func (f *fixture) act(w *workspace.Workspace, script string) {
 	f.inside(w, script)
 }
 
-// scramble does one thing to a tree that the rules of git say something
-// about; one that cannot be done is not.
+// scramble makes a change in a tree that matters to git's rules; it skips an
+// impossible change.
 func scramble(r *rand.Rand, dir string) {
 	path := filepath.Join(dir, randomPath(r))
 	other := filepath.Join(dir, randomPath(r))
-	// What is below a FIFO would be waited for.
+	// A removal below a FIFO would wait for a writer.
 	remove := func(path string) error {
 		if at, err := os.Stat(filepath.Dir(path)); err != nil || !at.IsDir() {
 			return os.ErrNotExist
@@ -137,9 +137,8 @@ func (f *fixture) plainly(base git.Hash, in errand) string {
 	return f.in(dir, "write-tree")
 }
 
-// plainScript adds all files as a capture does on purpose: what is closed is
-// opened, a repository within is plain files, and the ignore rules are those
-// of the base.
+// plainScript adds all files like a capture: it opens closed files, adds a
+// nested repository as plain files, and uses the ignore rules of the base.
 const plainScript = `
 while find . -type d ! -perm -700 | grep -q .; do find . -type d ! -perm -700 -exec chmod u+rwx {} \; 2>/dev/null || true; done
 find . -type p -delete
@@ -169,8 +168,8 @@ done
 rm -rf "$aside"
 `
 
-// overlayEqualsAdd makes random changes in an overlay and in a plain worktree
-// and compares what a capture and what git make of them.
+// overlayEqualsAdd makes random changes in an overlay and in a plain worktree.
+// It compares the capture with git's result.
 func overlayEqualsAdd(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := newFixture(t)

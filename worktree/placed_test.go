@@ -9,7 +9,7 @@ import (
 	"agentswarm/worktree/include"
 )
 
-// BenchmarkLease tells what 8,000 files that come along cost a lease and a
+// BenchmarkLease measures the cost of 8,000 included files for a lease and a
 // capture.
 func BenchmarkLease(b *testing.B) {
 	for _, files := range []int{0, 8000} {
@@ -22,8 +22,8 @@ func BenchmarkLease(b *testing.B) {
 			base := f.commit("a", "a\n", ".gitignore", "node_modules/\n", include.FileName, "node_modules/\n")
 			f.open()
 			f.include(base)
-			// Nothing is removed meanwhile: ext4 makes files slowly where some
-			// were removed a moment ago.
+			// No file is removed meanwhile: ext4 makes files slowly where files
+			// were just removed.
 			for b.Loop() {
 				w := f.lease(base)
 				b.StopTimer()

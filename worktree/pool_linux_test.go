@@ -62,7 +62,7 @@ func (f *fixture) recycle(w *workspace.Workspace) Released {
 	return r
 }
 
-// fresh is what a workspace of base holds that was made without a pool.
+// fresh is the content of a workspace of base that was made without a pool.
 func (f *fixture) fresh(base git.Hash) map[string]string {
 	f.t.Helper()
 	pool := f.trees.Pool
@@ -147,8 +147,8 @@ func compare(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// TestNothingOfThePreviousAgentRemains: an agent changes a workspace in each
-// way there is. The next one gets it as if it were new.
+// TestNothingOfThePreviousAgentRemains: an agent changes a workspace in every
+// way. The next agent gets it as if it were new.
 func TestNothingOfThePreviousAgentRemains(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -229,8 +229,8 @@ func TestNothingOfThePreviousAgentRemains(t *testing.T) {
 	}
 }
 
-// TestReuseEqualsFresh: whatever an agent did, and whichever commit comes next,
-// the next workspace is as a new one.
+// TestReuseEqualsFresh: after any actions of an agent, and for any next commit,
+// the next workspace equals a new workspace.
 func TestReuseEqualsFresh(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(campaign.Seed(t), 1))
@@ -295,7 +295,7 @@ func TestHundredWorkspaces(t *testing.T) {
 	jobs, items := campaign.Rounds(t, 8, 20), campaign.Rounds(t, 32, 100)
 	round := func(run string) {
 		slots := make(chan struct{}, jobs)
-		var all sync.WaitGroup // nobody ends before all of the first have begun
+		var all sync.WaitGroup // no job ends before all of the first have begun
 		all.Add(jobs)
 		group, ctx := errgroup.WithContext(t.Context())
 		for i := range items {
@@ -334,8 +334,8 @@ func TestHundredWorkspaces(t *testing.T) {
 	}
 }
 
-// TestNotReused: what a process may still write to, or no capture holds, does
-// not come back.
+// TestNotReused: files that a process may still write to, or that no capture
+// holds, are not reused.
 func TestNotReused(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(f *fixture, w *workspace.Workspace) error{
@@ -432,8 +432,8 @@ func TestDamagedEntries(t *testing.T) {
 	}
 }
 
-// TestPoolIsBounded: beyond its size the oldest entries go, and a sweep empties
-// it, with what a crash left.
+// TestPoolIsBounded: beyond its size the oldest entries are removed, and a
+// sweep empties it, with the rest of a crash.
 func TestPoolIsBounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -476,7 +476,7 @@ func TestPoolIsBounded(t *testing.T) {
 }
 
 // TestKilledWhileReusing: a process dies at any step. No work is lost, and the
-// next one finds nothing but whole entries.
+// next process finds only complete entries.
 func TestKilledWhileReusing(t *testing.T) {
 	t.Parallel()
 	errDied := errors.New("died")
@@ -536,7 +536,7 @@ func TestKilledWhileReusing(t *testing.T) {
 	}
 }
 
-// TestTakenOnce: of two that want the same entry one gets it.
+// TestTakenOnce: if two want the same entry, a single one gets it.
 func TestTakenOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -13,13 +13,13 @@ import (
 )
 
 // BenchmarkFill makes 20 workspaces of 20,000 files at once: as copies, and as
-// copies that start from the pool. Linked worktrees are made by git in turn,
-// which is how git makes them. There are fewer of them, and their
-// time is scaled. The figures are seconds for 20.
+// copies that start from the pool. Git makes linked worktrees in sequence.
+// There are fewer of them, and their time is scaled. The figures are seconds
+// for 20.
 //
-// Files are removed at the end of a round only. For minutes after a file was
-// deleted, ext4 looks for inodes that nobody deleted lately: each new file
-// then costs up to ten times as much, and the figures are about the deletions.
+// Files are removed at the end of a round only. For minutes after a deletion,
+// ext4 searches for inodes that were not deleted lately. Each new file then
+// costs up to ten times as much, and the figures would measure the deletions.
 func BenchmarkFill(b *testing.B) {
 	f := newFixture(b)
 	base := manyFiles(f)

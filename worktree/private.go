@@ -39,8 +39,9 @@ func (t *Trees) leasePrivate(ctx context.Context, w *workspace.Workspace) (err e
 		if w.Along, err = t.along(ctx); err != nil {
 			return err
 		}
-		// Of bases that are a change of another there may be one for each
-		// workspace, and each of their git dirs would stay until the run ends.
+		// A base that is a change of another base gets no shared git dir. Each
+		// workspace may have such a base, and each git dir would stay until the
+		// run ends.
 		if w.Under == "" {
 			if w.Shell, err = t.shell(ctx, template, b); err != nil {
 				return err
@@ -74,8 +75,8 @@ func fillLayers(w *workspace.Workspace) error {
 	return errors.Join(os.Mkdir(w.Files(), 0o700), os.Mkdir(filepath.Join(w.Dir, workspace.WorkName), 0o700))
 }
 
-// mountPoint makes what a workspace is mounted on where that is a folder of
-// ours, as it is for a repository without a checkout.
+// mountPoint makes the mount point of a workspace if it is a folder of ours, as
+// for a repository without a checkout.
 func (t *Trees) mountPoint(w *workspace.Workspace) error {
 	switch {
 	case w.At == "" && w.Kind() == workspace.Overlay:
@@ -87,8 +88,8 @@ func (t *Trees) mountPoint(w *workspace.Workspace) error {
 	}
 }
 
-// templateOf makes what the git dirs of all workspaces of this process have in
-// common, once.
+// templateOf makes the common part of the git dirs of all workspaces of this
+// process, once.
 func (t *Trees) templateOf(ctx context.Context) (*git.Template, error) {
 	known := func() *git.Template {
 		t.commonMu.Lock()
@@ -119,12 +120,12 @@ func (t *Trees) templateOf(ctx context.Context) (*git.Template, error) {
 	return made, nil
 }
 
-// templateName is, in the folder of a run, what its git dirs have in common.
-// No workspace can be called so.
+// templateName is the folder of the common part of the git dirs, in the folder
+// of a run. No workspace can have such a name.
 const templateName = ".template"
 
-// spaceName is the file in which a workspace with a git dir of its own says
-// what it is, for whoever finds it after a crash.
+// spaceName is the file with the record of a workspace that has a git dir of
+// its own. After a crash swarm finds the workspace by it.
 const spaceName = "workspace.json"
 
 func writeRecord(w *workspace.Workspace) error {
@@ -135,8 +136,8 @@ func writeRecord(w *workspace.Workspace) error {
 	return os.WriteFile(filepath.Join(w.Dir, spaceName), append(text, '\n'), 0o600)
 }
 
-// recorded is what the record in a folder says of the workspace that was made
-// there. It is believed as far as it leads to nowhere else.
+// recorded reads the record of the workspace that was made in a folder. It
+// accepts a record only if it leads to no other folder.
 func (t *Trees) recorded(name string) (w workspace.Workspace, ok bool) {
 	dir := filepath.Join(t.Dir, name)
 	text, err := statefile.Read(dir, filepath.Join(dir, spaceName))
@@ -149,7 +150,7 @@ func (t *Trees) recorded(name string) (w workspace.Workspace, ok bool) {
 	return w, t.ownPrivate(w) == nil
 }
 
-// unmakePrivate removes what a lease that failed has made.
+// unmakePrivate removes the files of a failed lease.
 func (t *Trees) unmakePrivate(w *workspace.Workspace) error {
 	err := errors.Join(disk.RemoveAll(w.Dir), bases.Leave(filepath.Base(t.Dir), *w))
 	if w.Kind() == workspace.Overlay {
@@ -161,8 +162,8 @@ func (t *Trees) unmakePrivate(w *workspace.Workspace) error {
 	return err
 }
 
-// leave takes a workspace that went into the trash off its base, and removes
-// from the entry what is of no use to anybody. No entry: it had vanished.
+// leave detaches a workspace that went into the trash from its base, and
+// removes useless parts of the entry. No entry: the workspace had vanished.
 func (t *Trees) leave(w workspace.Workspace, entry string) error {
 	if entry != "" {
 		// An intention that was journaled before it was made names no base.
@@ -209,8 +210,8 @@ func (t *Trees) ownPrivate(w workspace.Workspace) error {
 	return nil
 }
 
-// RemoveRun removes the folder of the workspaces of a run, with what they had
-// in common. Where a workspace is left in it, or what is not ours, it stays.
+// RemoveRun removes the folder of the workspaces of a run, with their common
+// files. The folder stays if a workspace or a foreign file is left in it.
 func RemoveRun(dir string) error {
 	empty, err := removeShared(dir)
 	if err == nil && empty {
@@ -222,8 +223,8 @@ func RemoveRun(dir string) error {
 	return nil
 }
 
-// removeShared removes what the workspaces of a run have in common, if there
-// is none left, and reports whether the folder is empty then.
+// removeShared removes the common files of the workspaces of a run, if no
+// workspace is left. It reports whether the folder is empty then.
 func removeShared(dir string) (empty bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if disk.Missing(err) {
@@ -243,15 +244,15 @@ func removeShared(dir string) (empty bool, err error) {
 	return err == nil, err
 }
 
-// shared reports whether something in the folder of a run is what its
-// workspaces have in common.
+// shared reports whether an entry of the folder of a run is common to its
+// workspaces.
 func shared(name string) bool {
 	return name == templateName || alongForm().MatchString(name) || shellForm().MatchString(name)
 }
 
-// Close ends what waits for more to do, lets go of what this process keeps
-// others from removing, and removes what its workspaces have in common, if there
-// is no workspace left. The trees may be used again.
+// Close ends idle helpers, releases the bases that this process holds, and
+// removes the common files of its workspaces, if no workspace is left. The trees
+// may be used again.
 func (t *Trees) Close() (err error) {
 	t.commonMu.Lock()
 	defer t.commonMu.Unlock()

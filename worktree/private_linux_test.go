@@ -16,8 +16,8 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// TestPrivateLeaseKilledAtEveryStep ends a lease as a crash would: what is left
-// is found, says what it is, and goes.
+// TestPrivateLeaseKilledAtEveryStep ends a lease as a crash would: the rest is
+// found by its record and removed.
 func TestPrivateLeaseKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	eachOf(t, private(), leaseKilled)
@@ -105,8 +105,9 @@ func TestPrivateLeaseFails(t *testing.T) {
 	}
 }
 
-// TestPrivateRelease holds what becomes of a workspace whose agent worked: the
-// trash keeps the changes and the git dir, not what only the kernel can read.
+// TestPrivateRelease checks the release of a workspace whose agent worked. The
+// trash keeps the changes and the git dir, without the parts that only the
+// kernel can read.
 func TestPrivateRelease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -13,8 +13,8 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// TestCaptureEqualsAdd makes random changes and compares the capture with
-// what `git add -A` makes of the same files in a clone.
+// TestCaptureEqualsAdd makes random changes and compares the capture with the
+// result of `git add -A` on the same files in a clone.
 func TestCaptureEqualsAdd(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b workspace.Backend) {
@@ -44,9 +44,9 @@ func TestCaptureEqualsAdd(t *testing.T) {
 
 // scatter commits a base of random files.
 //
-// All rules are at the top, which random changes leave alone: what is added
-// directly goes by those that are there, of a folder that was renamed or is gone
-// too, and a capture by the base's.
+// All rules are at the top, which random changes leave alone. A direct add uses
+// the present rules, also for a folder that was renamed or removed, and a
+// capture uses the base's.
 func (f *fixture) scatter(r *rand.Rand) git.Hash {
 	f.t.Helper()
 	f.write(f.root, ".gitignore", "*.o\n/ignored/\n!/n2/**/x.o\n/n2/**/*.tmp\n",
@@ -83,7 +83,7 @@ func randomPath(r *rand.Rand) string {
 	}
 }
 
-// mutate does one thing to a tree; one that cannot be done is not.
+// mutate makes a change in a tree; it skips an impossible change.
 func mutate(r *rand.Rand, dir string) {
 	path := filepath.Join(dir, randomPath(r))
 	switch r.IntN(8) {

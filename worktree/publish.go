@@ -45,8 +45,8 @@ func (c *capturing) publish(ctx context.Context, out *Capture) error {
 			}
 		}
 		err = c.quarantine.Publish(ctx, publish)
-		// Another process that captures the same attempt was faster: look
-		// again at what is there.
+		// Another process that captures the same attempt was faster: read the
+		// ref again.
 		var moved *git.RefMovedError
 		if err != nil && errors.As(err, &moved) && try < tries {
 			continue
@@ -125,8 +125,8 @@ func (c *capturing) name(ctx context.Context, out *Capture) ([]git.RefUpdate, er
 	return updates, nil
 }
 
-// vacant finds the first of ref, ref.2, ref.3, … that does not exist, or is
-// what it should be already.
+// vacant finds the first of ref, ref.2, ref.3, … that does not exist, or that
+// has the right value already.
 func (c *capturing) vacant(
 	ctx context.Context, ref string, fits func(git.Hash) bool,
 ) (suffix string, there git.Hash, err error) {
@@ -168,8 +168,8 @@ func (c *capturing) writePatch(ctx context.Context, out *Capture) error {
 		return fmt.Errorf("write %s: %w", filepath.Base(out.Patch), err)
 	}
 	out.Stat = git.Stat{Files: len(out.Files), Added: count.Added, Deleted: count.Deleted}
-	// A patch deletes a file and makes another where the kind of it changes;
-	// counted is what differs.
+	// If a file changes its kind, a patch deletes it and makes another. The
+	// count is of the difference of the trees.
 	if slices.ContainsFunc(out.Files, func(ch git.Change) bool { return ch.Status == 'T' }) {
 		if out.Stat, err = c.seen().Stat(ctx, out.Base, out.Tree); err != nil {
 			return err
@@ -183,8 +183,7 @@ func (c *capturing) writePatch(ctx context.Context, out *Capture) error {
 }
 
 // DefaultMaxPatch is the size in bytes up to which the text of a patch is kept
-// as a file. The text of a larger one is made from its commit when it is asked
-// for.
+// as a file. A larger text is made from its commit on request.
 const DefaultMaxPatch = 64 << 20
 
 // maxCompare is the size in bytes of a file above which no patch text is tried:

@@ -9,9 +9,9 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// Reconfigured reports whether whoever works in a workspace has changed what
-// the git there goes by, as far as that is the workspace's own, or may have.
-// No git is run in it: its configuration can name programs.
+// Reconfigured reports whether an agent has changed the workspace's own git
+// configuration, or may have. It runs no git in the workspace, as its
+// configuration can name programs.
 func (t *Trees) Reconfigured(w workspace.Workspace) bool {
 	switch {
 	case !w.Private():
@@ -40,15 +40,14 @@ func (t *Trees) Reconfigured(w workspace.Workspace) bool {
 // leadTo is the text of a .git file.
 func leadTo(admin string) string { return "gitdir: " + admin + "\n" }
 
-// reconfiguredAbove is the same of a git dir of which a workspace has what it
-// changed.
+// reconfiguredAbove checks a git dir of which a workspace has only the changes.
 func reconfiguredAbove(dir string) bool {
 	at, err := os.Lstat(dir)
 	switch {
 	case disk.Missing(err):
-		return false // nothing
+		return false // no change
 	case err != nil || !at.IsDir() || overlay.Opaque(dir):
-		return true // another one stands in its place
+		return true // another file or folder stands in its place
 	}
 	for _, name := range []string{"config", "config.worktree", "commondir"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !disk.Missing(err) {

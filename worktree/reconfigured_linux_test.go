@@ -9,8 +9,8 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// reconfigurings are what is done in a workspace, and whether its git goes by
-// something else then.
+// reconfigurings are scripts that run in a workspace. The value tells whether
+// they change its git configuration.
 func reconfigurings() map[string]bool {
 	const commit = "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x; echo 2 > a; git commit -qam mine; git branch x"
 	return map[string]bool{
@@ -25,8 +25,8 @@ func reconfigurings() map[string]bool {
 	}
 }
 
-// TestReconfigured holds that it is seen what an agent has changed of what its
-// git goes by, and that nothing is where it changed none of it.
+// TestReconfigured: changes of an agent to its git configuration are found, and
+// there are no false reports.
 func TestReconfigured(t *testing.T) {
 	t.Parallel()
 	for script, want := range reconfigurings() {

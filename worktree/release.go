@@ -19,13 +19,13 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// Released says what became of a workspace.
+// Released is the result of a release.
 type Released struct {
 	// Trashed is the folder in the trash that holds it; empty where it was
 	// removed, since the capture holds all of it.
 	Trashed string `json:"trashed,omitempty"`
-	// Kept is a registration that no longer leads to the workspace, and so
-	// may be somebody else's. It is left alone.
+	// Kept is a registration that no longer leads to the workspace, and so may
+	// belong to another process. It is left alone.
 	Kept string `json:"kept,omitempty"`
 }
 
@@ -91,9 +91,9 @@ func (t *Trees) release(ctx context.Context, w workspace.Workspace, c *Capture,
 // trash is the trash as this run uses it.
 func (t *Trees) trash() trash.Trash { return trash.Trash{Dir: t.Trash, Run: filepath.Base(t.Dir)} }
 
-// discard renames the workspace into the trash and returns the entry, which
-// may be one that an earlier try made. There is none where the workspace had
-// vanished before.
+// discard renames the workspace into the trash and returns the entry, which an
+// earlier try may have made. It returns no entry if the workspace had vanished
+// before.
 func (t *Trees) discard(w workspace.Workspace, c *Capture) (entry string, err error) {
 	_, err = os.Lstat(w.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -152,8 +152,8 @@ func (t *Trees) unregister(ctx context.Context, w workspace.Workspace, entry str
 			return nil
 		}
 		modules := filepath.Join(w.Admin, "modules")
-		// Looked for first: between two file systems a rename of what is not
-		// there fails as if it were.
+		// The check comes first: between two file systems a rename of a missing
+		// file fails as if it existed.
 		if _, err := os.Lstat(modules); err == nil && entry != "" {
 			if err := os.Rename(modules, filepath.Join(entry, "modules")); err != nil {
 				kept = w.Admin
@@ -165,10 +165,10 @@ func (t *Trees) unregister(ctx context.Context, w workspace.Workspace, entry str
 	return kept, err
 }
 
-// Strays are the workspaces of the run that known does not name: what a crash
-// left between the making of a workspace and its record. No agent was started
-// in one, and Release takes it away. Of some only the registration is left, or
-// what a removal that was cut off left of that: their folder is gone.
+// Strays are the workspaces of the run that known does not name: a crash came
+// between the making of a workspace and its record. No agent was started in
+// such a workspace, and Release removes it. Of some only the registration is
+// left, or the rest of its interrupted removal: their folder is gone.
 func (t *Trees) Strays(known []string) ([]workspace.Workspace, error) {
 	entries, err := os.ReadDir(t.Dir)
 	if err != nil {
@@ -215,9 +215,9 @@ func (t *Trees) Strays(known []string) ([]workspace.Workspace, error) {
 	return strays, nil
 }
 
-// registered are the registrations that lead below the folder of the run, by
-// the name of the workspace, and what there is of half ones: those lead nowhere,
-// and only whoever holds the lock knows that nobody is at them.
+// registered are the registrations that lead below the folder of the run, by the
+// name of the workspace, and the half ones. Those lead to no folder, and only
+// the holder of the lock knows that no git uses them.
 func (t *Trees) registered() (found map[string]string, halves map[string]bool, err error) {
 	root := filepath.Join(t.Repo.CommonDir, "worktrees")
 	entries, err := os.ReadDir(root)
@@ -306,8 +306,8 @@ func (t *Trees) plain(ctx context.Context, w *workspace.Workspace) bool {
 	return true
 }
 
-// Drop removes a workspace in which no agent worked, such as one that a
-// check ran in: nothing of it is kept.
+// Drop removes a workspace in which no agent worked, such as that of a check.
+// It keeps no part of it.
 func (t *Trees) Drop(ctx context.Context, w workspace.Workspace) error {
 	if err := t.own(w); err != nil {
 		return fmt.Errorf("drop %s: %w", w.Name, err)
@@ -330,8 +330,8 @@ func (t *Trees) drop(ctx context.Context, w workspace.Workspace) error {
 	if w.Private() {
 		return errors.Join(t.leave(w, entry), trash.Remove(entry))
 	}
-	// One whose making was cut off may be registered without our knowing
-	// where.
+	// A workspace whose making was cut off may be registered at an unknown
+	// place.
 	admins := []string{w.Admin}
 	if w.Admin == "" {
 		if admins, err = t.adminsOf(w.Dir); err != nil {

@@ -136,8 +136,8 @@ func TestReleaseRefuses(t *testing.T) {
 	}
 }
 
-// TestReleaseKeepsForeignRegistration leaves a registration alone that leads
-// elsewhere: the user's, or one the agent moved.
+// TestReleaseKeepsForeignRegistration keeps a registration that leads
+// elsewhere: the user's, or a registration that the agent moved.
 func TestReleaseKeepsForeignRegistration(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -170,7 +170,7 @@ func TestSweep(t *testing.T) {
 			must(t, err)
 			entries = append(entries, r.Trashed)
 		}
-		// What swarm did not put there, or cannot tell that it did.
+		// Files that swarm did not put there, or that may be foreign.
 		f.write(f.trees.Trash, "1-k3x9q2-a9.1/mine", "x", "notes.txt", "x",
 			"2-k3x9q2-a9.1/"+"swarm-trash.json", `{"entry":"other"}`, "3-x/"+"swarm-trash.json", "{")
 		const trashAge, trashSize = 7 * 24 * time.Hour, 5 << 30

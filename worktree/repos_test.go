@@ -199,7 +199,8 @@ func TestWhereTheUserStands(t *testing.T) {
 			}},
 		}
 		for i, tt := range tests {
-			// A private git dir depends on the user's in other ways than a linked one.
+			// A private git dir depends on the user's in other ways than a
+			// linked worktree.
 			if !hasTurn(t, i, b) && b != workspace.Linked {
 				continue
 			}

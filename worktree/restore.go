@@ -19,19 +19,18 @@ import (
 )
 
 // Restore puts the work of an earlier attempt into a workspace that was just
-// leased: its files become those of commit, the capture of that attempt on
-// the same base. HEAD stays at the base, and so does what a capture compares
-// with: the next capture holds the old work and the new.
+// leased. Its files become those of commit, the capture of that attempt on the
+// same base. HEAD and the index that captures compare with stay at the base: the
+// next capture holds the old work and the new.
 //
-// To git the work is staged. An index without it would show new files as
-// unknown, hide those that an ignore rule of the earlier agent names, and
-// could not show a submodule at another commit at all; and an agent that
-// takes its own changes back with `git checkout .` is left with the old work.
+// Git sees the work as staged. An index without it would show new files as
+// unknown, hide those that an ignore rule of the earlier agent names, and could
+// not show a submodule at another commit at all. An agent that reverts its own
+// changes with `git checkout .` keeps the old work.
 //
-// Files are written by the filters, attributes and filter programs of the
-// base, which are those that captures go by. Submodules that the commit moves are
-// filled as those of a lease are. A Restore that failed leaves a workspace for
-// [Trees.Drop].
+// The filters, attributes and filter programs of the base write the files;
+// captures use the same. Submodules that the commit moves are filled as those of
+// a lease are. After an error of Restore the caller calls [Trees.Drop].
 func (t *Trees) Restore(ctx context.Context, w workspace.Workspace, commit git.Hash) error {
 	if err := t.own(w); err != nil {
 		return fmt.Errorf("restore %s: %w", w.Name, err)
@@ -47,7 +46,7 @@ func (t *Trees) Restore(ctx context.Context, w workspace.Workspace, commit git.H
 	return t.step("restored")
 }
 
-// restoring is one restore under way.
+// restoring is the state of a restore.
 type restoring struct {
 	*staging
 	root    *os.Root // the workspace
@@ -104,14 +103,14 @@ func (t *Trees) restore(ctx context.Context, w workspace.Workspace, commit git.H
 	return nil
 }
 
-// clear removes what the commit has no more or has otherwise, and the
-// folders that are empty then.
+// clear removes the files that the commit deletes or replaces, and the folders
+// that are empty then.
 func (r *restoring) clear(context.Context) error {
 	for _, c := range r.changes {
 		if c.OldMode == baseline.Absent {
 			continue
 		}
-		// One outside of a sparse checkout is not there.
+		// A file outside of a sparse checkout does not exist.
 		if err := r.root.Remove(c.Path); err != nil && !disk.Missing(err) {
 			return err
 		}
@@ -182,8 +181,8 @@ func (r *restoring) setApart(ctx context.Context) error {
 	return r.lendLFS()
 }
 
-// writeRest writes what decides how files are written, by the rules of the base,
-// and makes the folders of submodules.
+// writeRest writes the files that decide how files are written, by the rules of
+// the base, and makes the folders of submodules.
 func (r *restoring) writeRest(ctx context.Context) error {
 	for _, c := range r.changes {
 		var err error
@@ -201,7 +200,7 @@ func (r *restoring) writeRest(ctx context.Context) error {
 	return nil
 }
 
-// writeRule writes one such file.
+// writeRule writes a single rule file.
 func (r *restoring) writeRule(ctx context.Context, c git.Change) error {
 	dir, err := r.rules(ctx)
 	if err != nil {
@@ -227,8 +226,8 @@ func (r *restoring) writeRule(ctx context.Context, c git.Change) error {
 	return r.writeFiltered(ctx, c, dir)
 }
 
-// folder makes a folder and those above it. A file in the way is one that
-// came along with the user's, and goes: the commit has a folder there.
+// folder makes a folder and those above it. It removes an included file of the
+// user in its place, as the commit has a folder there.
 func (r *restoring) folder(dir string) error { return disk.MakeFolder(r.root, dir) }
 
 // stageWork puts the change into the index of the workspace. The times of the
@@ -273,7 +272,7 @@ func (r *restoring) stageWork(ctx context.Context) error {
 		return err
 	}
 	if r.Workspace.Kind() == workspace.Overlay {
-		return nil // the index is that of all: what is placed says it
+		return nil // the index is that of all: the record of placed files has the change
 	}
 	// Git keeps entries outside of a sparse checkout that have no file.
 	// These are gone, and a capture must see it.
@@ -283,7 +282,7 @@ func (r *restoring) stageWork(ctx context.Context) error {
 // ownIndex gives the workspace an index that can be changed.
 func (r *restoring) ownIndex() error {
 	if r.Workspace.Shell == "" {
-		return nil // it has one
+		return nil // it has an index already
 	}
 	if err := os.Mkdir(r.Workspace.Admin, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -306,8 +305,8 @@ func (r *restoring) skipped() map[string]bool {
 	return all
 }
 
-// remember records what was written, so that a capture takes what the agent
-// leaves alone for what it was in the commit, whatever filters make of it.
+// remember records the written files. A capture so takes a file that the agent
+// did not change as it was in the commit, whatever filters make of it.
 func (r *restoring) remember(ctx context.Context) error {
 	if len(r.changes) == 0 {
 		return nil
@@ -337,8 +336,8 @@ func (r *restoring) remember(ctx context.Context) error {
 	return baseline.AddPlaced(ctx, r.Workspace.PlacedFile(), all)
 }
 
-// clearLayers hides what the commit has no more, and the folders that are empty
-// then. What it has otherwise hides the old by being there.
+// clearLayers hides the files that the commit deletes, and the folders that are
+// empty then. Files that it replaces hide the old ones by themselves.
 func (r *restoring) clearLayers(context.Context) error {
 	h := &overlay.Hider{Root: r.root, Dir: r.Workspace.Files(), Below: r.Workspace.Below()}
 	return h.Apply(r.changes)

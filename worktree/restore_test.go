@@ -35,7 +35,7 @@ func (f *fixture) restore(base, commit git.Hash) *workspace.Workspace {
 	return w
 }
 
-// indexed is what our copy of the index holds.
+// indexed is the content of our copy of the index.
 func (f *fixture) indexed(w *workspace.Workspace) string {
 	f.t.Helper()
 	entries, err := f.repo.ReadIndex(w.Index)
@@ -280,7 +280,7 @@ func TestRestoreAny(t *testing.T) {
 			t.Errorf("captured %s, ignored %v, notes %v, want the commit:\n%s", c.Tree, c.Ignored, c.Notes,
 				f.git("diff", "--stat", want, string(c.Tree)))
 		}
-		// What an agent does to it counts.
+		// An agent's changes to it count.
 		f.write(f.at(w), "x.o", "changed\n", "fresh/plain", "p\n")
 		rm(f, filepath.Join(f.at(w), "b/c"), filepath.Join(f.at(w), "was"))
 		c = f.capture(w)
@@ -320,7 +320,7 @@ func TestRestoreWithDamage(t *testing.T) {
 }
 
 // TestRestoreEqualsDirect makes random changes in two attempts and compares
-// with the same changes made in one.
+// with the same changes made in a single attempt.
 func TestRestoreEqualsDirect(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b workspace.Backend) {

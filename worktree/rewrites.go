@@ -13,9 +13,9 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// rewrites is what may make git store another content than that of a file.
-// Whether a rule applies to a file is git's to say; here is known whether
-// there is any rule that could.
+// rewrites are the rules that may make git store another content than that of a
+// file. Only git knows whether a rule applies to a file; here is known whether
+// any such rule exists.
 type rewrites struct {
 	any       bool // attributes are given to some files
 	ident     bool // the word is among them
@@ -23,8 +23,8 @@ type rewrites struct {
 	encodings bool
 }
 
-// maxRules bounds the attribute files of a base. Those of one with more are
-// taken for rules of all kinds.
+// maxRules bounds the attribute files of a base. If they are longer, rules of
+// all kinds are assumed.
 const maxRules = 4 << 20
 
 // readRewrites looks into the attribute files of a base, and into those that
@@ -73,7 +73,8 @@ func (c *capturing) findRewrites(ctx context.Context) (r rewrites, err error) {
 	return r, nil
 }
 
-// read looks for words. One in a comment counts, which does no harm.
+// read searches for the names of attributes. A name in a comment counts, which
+// does no harm.
 func (r *rewrites) read(text []byte) {
 	text = bytes.TrimSpace(text)
 	r.any = r.any || len(text) > 0
@@ -82,9 +83,9 @@ func (r *rewrites) read(text []byte) {
 	r.encodings = r.encodings || bytes.Contains(text, []byte("working-tree-encoding"))
 }
 
-// certain reports whether git would store a content as it is, whatever rules
-// of these apply to its file. Line ends are changed only where there is a
-// carriage return before one, and names are put in only at a dollar sign.
+// certain reports whether git would store a content as it is, whatever rules of
+// these apply to its file. Git changes line ends only if there is a carriage
+// return before a line end, and expands names only at a dollar sign.
 func (r rewrites) certain(f *filters, content []byte) bool {
 	if (r.any || f.autoCRLF) && bytes.Contains(content, []byte("\r\n")) {
 		return false
@@ -92,9 +93,9 @@ func (r rewrites) certain(f *filters, content []byte) bool {
 	return !r.ident || !bytes.Contains(content, []byte("$Id"))
 }
 
-// given says what the attributes of the base give to some paths.
+// given are the attributes that the base gives to some paths.
 type given struct {
-	filters  map[string]bool // the paths that one is given to
+	filters  map[string]bool // the paths that have a filter
 	encoding bool            // is given to some
 }
 

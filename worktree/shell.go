@@ -17,13 +17,13 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// shellForm is what, in the folder of a run, the layers of git dirs are called.
-// No workspace can be called so.
+// shellForm matches the names of the layers of git dirs in the folder of a run.
+// No workspace can have such a name.
 var shellForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.git\.[0-9]+(\.new)?$`) })
 
-// shell is the layer with the git dir that all overlays of a base and of this
-// process begin with. Those of an earlier process keep theirs: what is mounted
-// must never change.
+// shell is the layer with the initial git dir of all overlays of a base and of
+// this process. Overlays of an earlier process keep their layer, as a mounted
+// layer must never change.
 func (t *Trees) shell(ctx context.Context, template *git.Template, b *bases.Base) (string, error) {
 	known := func() string {
 		t.commonMu.Lock()
@@ -76,8 +76,8 @@ func (t *Trees) makeShell(template *git.Template, b *bases.Base) (dir string, er
 	return dir, nil
 }
 
-// wholeGit makes a whole git dir in the trash of what a workspace had changed of
-// one. It may be done again.
+// wholeGit makes a complete git dir in the trash from a workspace's changes to
+// its git dir. It may be done again.
 func wholeGit(tree, shell string) error {
 	m := overlay.Merger{Own: filepath.Join(tree, workspace.UpperName, ".git")}
 	both := overlay.Layers{m.Own, shell}
@@ -103,7 +103,7 @@ func wholeGit(tree, shell string) error {
 		err = os.Rename(to+".new", to)
 	}
 	if disk.Missing(err) {
-		return nil // the run has no workspaces any more, and what they had in common is gone
+		return nil // the run has no workspaces any more, and their common files are gone
 	}
 	if err != nil {
 		return fmt.Errorf("keep the git dir: %w", err)

@@ -33,8 +33,8 @@ func digest(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestShellIsShared holds that workspaces of a base begin with one git dir, that
-// none has more of it than it changed, and that no change reaches another.
+// TestShellIsShared: workspaces of a base begin with a single git dir. Each
+// stores only its changes, and no change reaches another.
 func TestShellIsShared(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -69,8 +69,8 @@ func TestShellIsShared(t *testing.T) {
 	}
 }
 
-// TestShellHead holds that the agent's own commit is found by what it changed of
-// its git dir and, where it did not, by what that was at first.
+// TestShellHead: the agent's own commit is found in its changes to its git dir
+// or, if there are none, in the initial git dir.
 func TestShellHead(t *testing.T) {
 	t.Parallel()
 	const made = "echo 2 > a; git commit -qam mine"
@@ -121,7 +121,7 @@ func TestShellHead(t *testing.T) {
 	}
 }
 
-// TestShellInTrash holds that what goes into the trash has all of its git dir.
+// TestShellInTrash: an entry in the trash has a complete git dir.
 func TestShellInTrash(t *testing.T) {
 	t.Parallel()
 	const mine = "; echo 2 > a; git add a; git commit -qm mine"
@@ -147,7 +147,8 @@ func TestShellInTrash(t *testing.T) {
 			r, err := f.trees.Release(t.Context(), *w, nil)
 			must(t, err)
 			dir := filepath.Join(r.Trashed, "tree", workspace.GitName)
-			// What it borrows from is the user's to see only inside.
+			// The alternates of the git dir name a path that exists only inside
+			// the workspace.
 			info := filepath.Join(dir, "objects", "info")
 			must(t, os.MkdirAll(info, 0o700), os.WriteFile(filepath.Join(info, "alternates"),
 				[]byte(filepath.Join(f.repo.CommonDir, "objects")+"\n"), 0o600))

@@ -16,8 +16,8 @@ func (h fakeHelper) Close() error {
 	return nil
 }
 
-// TestSpareIsWaitedFor holds that those who ask at the same moment wait for the
-// one process, as long as it answers, and that it ends once nobody asks.
+// TestSpareIsWaitedFor: requests at the same moment wait for a single process,
+// as long as it answers, and it ends after the last request.
 func TestSpareIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -26,10 +26,10 @@ func TestSpareIsWaitedFor(t *testing.T) {
 		for range n {
 			go func() {
 				asked, err := s.ask(t.Context(), func() (fakeHelper, error) {
-					started++ // by one at a time
+					started++ // by a single goroutine at a time
 					return fakeHelper{closed}, nil
 				}, func(fakeHelper) error {
-					time.Sleep(stuck / 5) // all of them together wait far longer than for a stuck one
+					time.Sleep(stuck / 5) // all of them together wait far longer than for a stuck process
 					return nil
 				})
 				answers <- asked && err == nil
@@ -51,8 +51,8 @@ func TestSpareIsWaitedFor(t *testing.T) {
 	})
 }
 
-// TestSpareIsStuck holds that nobody waits for one that answers nobody, nor
-// longer than they may.
+// TestSpareIsStuck: no request waits longer than allowed, also for a process
+// that does not answer.
 func TestSpareIsStuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,12 +20,13 @@ import (
 	"agentswarm/worktree/survey"
 )
 
-// staging is the making of a tree from what a survey found.
+// staging makes a tree from the result of a survey.
 //
 // Git reads the files not in the workspace but in a scratch tree of links to
-// them. No .gitattributes is in it, so that those of the index decide, which
-// are the base's. Files that decide how others are added, and paths that
-// are in the way of such, are held back and added last, under the same rules.
+// them. The scratch tree has no .gitattributes, so that those of the index
+// decide, which are the base's. Files that decide how others are added, and
+// paths that are in their way, are held back and added last, under the same
+// rules.
 type staging struct {
 	*capturing
 	space   *os.Root // the workspace, where others are at work in it
@@ -35,9 +36,9 @@ type staging struct {
 	records bytes.Buffer // for update-index --index-info
 	fed     []string     // paths that must be in the index afterwards
 
-	apart    *git.Apart      // where filters run; nil: there are none, or no walls
+	apart    *git.Apart      // where filters run; nil: there are no filters, or no sandbox
 	filtered map[string]bool // paths whose filters run there
-	wanted   []git.Hash      // what was made there
+	wanted   []git.Hash      // the blobs made there
 }
 
 // stage makes the tree.
@@ -132,7 +133,7 @@ func (s *staging) prepare(ctx context.Context) error {
 	if err := s.checkout(ctx, s.scratch, slices.Sorted(maps.Keys(s.tools))); err != nil {
 		return err
 	}
-	// Git takes what lies outside of a sparse checkout for good unless its
+	// Git takes a path outside of a sparse checkout for unchanged unless its
 	// entry is made anew.
 	present := map[string]bool{}
 	for _, path := range s.found.Present {
@@ -146,9 +147,9 @@ func (s *staging) prepare(ctx context.Context) error {
 	return nil
 }
 
-// place fills the scratch tree and says what is held back until all else is
-// in the index: files that are gone, and files that changed. What is gone is
-// never looked for again: a symlink may be where its folder was.
+// place fills the scratch tree. It returns the paths that are held back until
+// all others are in the index: deleted files, and changed files. It does not
+// read a deleted path again: a symlink may be in place of its folder.
 func (s *staging) place() (gone, held []string, err error) {
 	for _, path := range s.found.Deleted {
 		if s.holds(path) {
@@ -193,7 +194,7 @@ func inTheWay(err error) bool {
 		errors.Is(err, syscall.ENAMETOOLONG)
 }
 
-// add takes one file that was held back into the index, or out of it.
+// add puts a file that was held back into the index, or removes it from there.
 func (s *staging) add(ctx context.Context, path string) error {
 	dir, err := s.rules(ctx)
 	if err != nil {
@@ -278,7 +279,7 @@ func (s *staging) record(mode string, id git.Hash, path string) {
 	fmt.Fprintf(&s.records, "%s %s\t%s\x00", mode, id, path)
 }
 
-// update gives the index what in holds, and empties it.
+// update feeds in to the index, and empties it.
 func (s *staging) update(ctx context.Context, in *bytes.Buffer, args ...string) error {
 	if in.Len() == 0 {
 		return nil
@@ -304,8 +305,8 @@ func (s *staging) run(ctx context.Context, cmd git.Cmd) ([]byte, error) {
 	return s.quarantine.Run(ctx, cmd)
 }
 
-// check notes what git left out without an error: it takes no file whose
-// name could be a .git on another system.
+// check notes the files that git left out without an error: it takes no file
+// whose name could be a .git on another system.
 func (s *staging) check() error {
 	after, err := s.Repo.ReadIndex(s.private)
 	if err != nil {

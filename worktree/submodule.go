@@ -49,8 +49,8 @@ func (c *capturing) submodules(ctx context.Context) error {
 	return nil
 }
 
-// linksOn maps submodules to their commits in an earlier capture that this one
-// continues, as far as they are not those of the base.
+// linksOn maps submodules to their commits in an earlier capture that this
+// capture continues, if these differ from the base.
 func (c *capturing) linksOn(ctx context.Context) (map[string]git.Hash, error) {
 	links := map[string]git.Hash{}
 	if len(c.found.Modules) == 0 || c.On == c.Workspace.Base {
@@ -206,8 +206,8 @@ func (c *capturing) openModule(ctx context.Context, path string, base, on git.Ha
 	return m, m.readBase(ctx, w)
 }
 
-// treesOf is for the captures of a submodule. Nothing of it outlives them but
-// the commits that they publish in the store.
+// treesOf makes the trees for the captures of a submodule. Only the commits
+// that these publish in the store outlive them.
 func (t *Trees) treesOf(store *git.Repo, shared string) *Trees {
 	c := t.Config
 	c.Repo, c.Frozen, c.Own, c.Include = store, store.Thaw(t.Frozen.Dir), "", nil

@@ -256,8 +256,8 @@ func TestCaptureSubmoduleUnknownToUser(t *testing.T) {
 	}
 }
 
-// TestCaptureSubmoduleWithoutBase: a submodule whose base nobody has whole costs
-// no more than its own changes.
+// TestCaptureSubmoduleWithoutBase: a submodule whose complete base does not
+// exist costs no more than its own changes.
 func TestCaptureSubmoduleWithoutBase(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -333,7 +333,7 @@ func TestCaptureSubmoduleOn(t *testing.T) {
 }
 
 // TestCaptureAssignedFilter: a filter that only the agent's attributes assign
-// makes the blob, so that the user's checkout is clean; one that is required and
+// makes the blob, so that the user's checkout is clean. A required filter that
 // fails is named.
 func TestCaptureAssignedFilter(t *testing.T) {
 	t.Parallel()

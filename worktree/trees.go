@@ -17,16 +17,16 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// Config is what [New] needs.
+// Config configures [New].
 type Config struct {
 	Repo     *git.Repo   // required
 	Frozen   *git.Frozen // required; made before any agent started
-	Dir      string      // required; holds the workspaces of one run
+	Dir      string      // required; holds the workspaces of a single run
 	Trash    string      // required; on the file system of Dir
 	LockFile string      // required; one per repository
 
-	// Include is what comes along into each workspace from the user's
-	// checkout, as [include.Find] found it; nil for nothing.
+	// Include are the files of the user's checkout that are copied into each
+	// workspace, as [include.Find] found them; nil for none.
 	Include *include.Set
 
 	// Bases is the folder of the checkouts that workspaces of other backends
@@ -51,16 +51,16 @@ type Config struct {
 	// 0: [DefaultMaxPatch].
 	MaxPatch int64
 
-	// Confine runs a git whose filters read what an agent wrote, and its
-	// filters, behind walls; nil: they run as any git does.
+	// Confine runs a git whose filters read an agent's files, and its filters,
+	// in a sandbox; nil: they run as any git does.
 	Confine git.Confine
-	// Own is the commit that no agent had a hand in: filters that write its
-	// files run as in any git of the user's. Those of all others read what
-	// agents wrote.
+	// Own is the commit without an agent's work: filters that write its files
+	// run as in any git of the user's. Filters of other commits read agents'
+	// files.
 	Own git.Hash
 
-	// Modules finds the submodules that a workspace is filled with, since nobody
-	// can fetch their commits; nil: their folders stay empty.
+	// Modules finds the submodules that a workspace is filled with, since their
+	// commits cannot be fetched; nil: their folders stay empty.
 	Modules ModuleSource
 
 	// Cores bounds how many workspaces are filled at once, to twice its
@@ -71,27 +71,27 @@ type Config struct {
 	Step step.Hook
 }
 
-// Trees makes the workspaces of one run.
+// Trees makes the workspaces of a single run.
 type Trees struct {
 	Config
-	register *semaphore.Weighted // one registration at a time in this process
+	register *semaphore.Weighted // a single registration at a time in this process
 	fills    *fill.Gate
-	shared   *git.Quarantine // what captures made in process, while git looks at it
+	shared   *git.Quarantine // objects that captures made in process, while git reads them
 	differ   *spare[*git.Differ]
-	landed   *git.Landed // what captures brought into the repository
+	landed   *git.Landed // packs that captures brought into the repository
 
-	making *semaphore.Weighted // one at a time makes what workspaces have in common
+	making *semaphore.Weighted // held by the goroutine that makes the common files of workspaces
 
 	bases *bases.Store
 
-	commonMu sync.Mutex // guards what follows
+	commonMu sync.Mutex // guards the fields below
 	template *git.Template
-	layer    string // of what comes along
+	layer    string // of the included files
 	shells   map[git.Hash]string
 
-	learning *semaphore.Weighted // one at a time finds out what all captures want to know
+	learning *semaphore.Weighted // held by the goroutine that finds values for all captures
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	filters   *filters
 	footprint map[git.Hash]int64        // bytes of a checkout of a base
 	indexes   map[string]readIndex      // of bases, by the path of the file
@@ -100,14 +100,15 @@ type Trees struct {
 	ruling    map[git.Hash]*spare[*sharedRules]
 }
 
-// New makes ready to make the workspaces of one run.
+// New prepares the workspaces of a single run. It returns an error if it cannot
+// make a folder.
 func New(c Config) (*Trees, error) {
 	if c.Cores < 1 {
 		c.Cores = runtime.NumCPU()
 	}
 	for _, dir := range []*string{&c.Dir, &c.Trash, &c.Bases} {
 		if *dir == "" && dir == &c.Bases {
-			continue // nothing but linked worktrees is made
+			continue // only linked worktrees are made
 		}
 		if err := os.MkdirAll(*dir, 0o700); err != nil {
 			return nil, fmt.Errorf("make the folder of workspaces: %w", err)
@@ -165,8 +166,8 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s is not a workspace of %s", e.Dir, e.Root)
 }
 
-// own refuses a workspace that is not directly below the folder of the run:
-// what is handed to us was read from a file.
+// own refuses a workspace that is not directly below the folder of the run, as
+// the workspace comes from a file.
 func (t *Trees) own(w workspace.Workspace) error {
 	if workspace.CheckName(w.Name) != nil || w.Dir != filepath.Join(t.Dir, w.Name) {
 		return &OutsideError{Dir: w.Dir, Root: t.Dir}

@@ -11,9 +11,9 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// Mark is a digest of a workspace: of all its files as lstat sees them, and
-// of its HEAD. Two that are equal say that nothing was written or committed
-// in between, but for what is inside the git folders of submodules.
+// Mark is a digest of a workspace: of the lstat of all its files, and of its
+// HEAD. Equal digests mean that no file was written and no commit made in
+// between. The content of the git folders of submodules does not count.
 func (t *Trees) Mark(ctx context.Context, w workspace.Workspace) (string, error) {
 	if err := t.own(w); err != nil {
 		return "", fmt.Errorf("look at %s: %w", w.Name, err)

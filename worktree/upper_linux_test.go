@@ -10,12 +10,12 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// deed is one thing an agent may do in an overlay, and what must come of it.
+// deed is an action of an agent in an overlay, and its expected result.
 type deed struct {
 	name    string
 	base    []string
 	setup   func(*fixture)
-	along   []string // files that came along
+	along   []string // included files
 	script  string
 	act     func(*fixture, *workspace.Workspace)
 	want    []string
@@ -198,8 +198,8 @@ func TestCaptureOverlay(t *testing.T) {
 		},
 		{
 			name: "an object under a wrong name", base: []string{"a", "a\n"},
-			// What git makes of the file of the work is put under the name of
-			// another content.
+			// The blob of other content is put under the name of the work's
+			// file.
 			script: `echo mine > a; ` + committing + `-a; echo wrong > b
 				wrong=$(git hash-object -w b) own=$(git hash-object a); chmod -R u+w .git/objects
 				dir() { echo $1 | sed 's,^\(..\),.git/objects/\1/,'; }
@@ -329,7 +329,7 @@ func TestOverlayCommitMarks(t *testing.T) {
 	}
 }
 
-// TestOverlayAgain holds that a second capture finds what the first left.
+// TestOverlayAgain: a second capture finds the result of the first.
 func TestOverlayAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

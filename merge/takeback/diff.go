@@ -2,12 +2,12 @@ package takeback
 
 import "slices"
 
-// hunk is a run of lines of one text that another text has in another form. Both
-// ends are indexes, and the second is exclusive.
+// hunk is a run of lines that differs between two texts. Both ends are indexes,
+// and the second is exclusive.
 type hunk struct{ a0, a1, b0, b1 int }
 
 // maxEdits bounds the search for the shortest edit of lines that have no unique
-// line in common. A longer edit is one hunk.
+// line in common. A longer edit becomes a single hunk.
 const maxEdits = 400
 
 // diff returns the hunks between two texts, in order. Lines that both texts have
@@ -24,7 +24,7 @@ type differ struct {
 	hunks []hunk
 }
 
-// joined are the hunks, of which those that touch each other are one.
+// joined are the hunks; adjacent hunks are merged.
 func (d *differ) joined() []hunk {
 	var out []hunk
 	for _, h := range d.hunks {

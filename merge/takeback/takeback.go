@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Texts are the versions of one file. A version without the file is empty.
+// Texts are the versions of a file. A version without the file is empty.
 type Texts struct {
 	Before []byte // at the start of the work
 	Now    []byte // with the changes that landed since
@@ -20,8 +20,8 @@ type Texts struct {
 
 // Line is a line of a change that is taken back.
 type Line struct {
-	// Number counts from 1, in the version Now. Of a line that came back it is the
-	// number in the version Before.
+	// Number counts from 1, in the version Now. For a line that came back it is
+	// the number in the version Before.
 	Number int    `json:"line"`
 	Text   string `json:"text"`
 	// Back is set for a line that the change had removed and that is there again.
@@ -208,8 +208,8 @@ func keys(lines []string) []string {
 	return out
 }
 
-// without returns the keys of a list that another list lacks. A key that stands there
-// once takes one away.
+// without returns the keys of a list that another list lacks. Each key of the other
+// list removes a single equal key.
 func without(list, others []string) []string {
 	counts := map[string]int{}
 	for _, key := range others {

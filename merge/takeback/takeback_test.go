@@ -16,7 +16,8 @@ func text(words string) []byte {
 	return []byte(strings.ReplaceAll(words, " ", "\n") + "\n")
 }
 
-// shown is a list of lines in short: "3:x" for a lost one, "+2:y" for one that came back.
+// shown is a list of lines in short: "3:x" for a lost line, "+2:y" for a line that came
+// back.
 func shown(lines []Line) string {
 	var all []string
 	for _, l := range lines {
@@ -91,7 +92,8 @@ func TestFindInResolution(t *testing.T) {
 	}
 }
 
-// TestDiff: hunks turn one text into the other, and the rest of both is equal.
+// TestDiff: the hunks turn the first text into the second, and the rest of both
+// is equal.
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

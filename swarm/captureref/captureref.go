@@ -41,7 +41,7 @@ func Candidates(run string) string { return Run(run) + "verify/" }
 func Landings(run string) string { return Run(run) + "landed/" }
 
 // Landing is the ref of the commit of a landing. The commit is part of the name: a
-// landing that is given up leaves its number to the next one, but not its ref.
+// landing that is given up leaves its number to the next landing, but not its ref.
 func Landing(run string, id int, commit git.Hash) string {
 	return fmt.Sprintf("%s%d-%s", Landings(run), id, commit.Short())
 }

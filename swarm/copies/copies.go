@@ -1,7 +1,7 @@
 // Package copies makes, ends and captures copies: workspaces that are made for a person
-// from the work of an agent that has ended. A conflict is resolved in one, too.
+// from the work of an ended agent. A conflict is resolved in a copy, too.
 //
-// It runs no command in a copy and prints nothing.
+// It runs no command in a copy and prints no output.
 package copies
 
 import (
@@ -35,8 +35,8 @@ type Record struct {
 	Attempt   int                `json:"attempt"`
 	Commit    git.Hash           `json:"commit,omitempty"` // the work that was put back
 	Workspace worktree.Workspace `json:"workspace"`
-	// Mark is the state of the workspace when it was handed over. It is empty before, when
-	// nobody can have changed anything.
+	// Mark is the state of the workspace when it was handed over. It is empty
+	// before, when no person can have changed it.
 	Mark string `json:"mark,omitempty"`
 	// Pid and Start are the command that runs in it.
 	Pid   int    `json:"pid,omitempty"`
@@ -68,7 +68,7 @@ func ResolveCommands(calls, address string) string {
 	return fmt.Sprintf("`%s merge --continue %s` lands what is there, `%s merge --abort %s` gives it up", calls, address, calls, address)
 }
 
-// Maker makes and opens the copies of one repository.
+// Maker makes and opens the copies of a repository.
 type Maker struct {
 	Repo  *git.Repo    // required
 	State *store.State // required
@@ -231,7 +231,8 @@ type Kept struct {
 	Address string // within the run, for merge; empty: none
 }
 
-// End takes the copy away once nobody is in it. Changes there are kept first. After an error the copy is still there.
+// End removes a copy in which no command runs any more. It first keeps the
+// changes there. After an error the copy still exists.
 func (c *Copy) End(ctx context.Context) (kept []Kept, err error) {
 	w := c.Record.Workspace
 	if !fspath.Exists(w.Dir) {

@@ -28,8 +28,8 @@ type Left struct {
 	Trash string // where it is in the trash
 }
 
-// EndLeft ends a copy that a crash left. A copy in which a command still runs stays, and so
-// does one in which a conflict is resolved.
+// EndLeft ends a copy that a crash left. A copy in which a command still runs stays, and
+// so does a copy in which a conflict is resolved.
 func (m *Maker) EndLeft(ctx context.Context, r LeftRequest) (out Left, err error) {
 	c := &Copy{Copy: r.Copy, maker: m}
 	err = c.Read(&c.Record)
@@ -37,7 +37,7 @@ func (m *Maker) EndLeft(ctx context.Context, r LeftRequest) (out Left, err error
 		return out, errors.Join(err, c.Close())
 	}
 	if proc.Alive(c.Record.Pid, c.Record.Start) {
-		return out, c.Close() // somebody is in it still
+		return out, c.Close() // a command still runs in it
 	}
 	if c.Record.Resolve != nil && c.Record.Mark != "" && m.hasRun(c.Run) {
 		out.Kept = []Kept{{Text: "a conflict is resolved there: " + ResolveCommands(r.Calls, c.Run+"/"+string(c.Agent)), Where: c.Dir}}

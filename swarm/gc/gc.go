@@ -226,7 +226,7 @@ func (c *collector) trashedRuns(ctx context.Context) error {
 			continue
 		}
 		if _, err := c.State.Run(t.Run); err == nil {
-			continue // somebody put it back
+			continue // it was put back
 		}
 		if err := c.dropModuleRefs(ctx, t); err != nil {
 			return err
@@ -284,7 +284,7 @@ func (c *collector) marks(context.Context) error {
 			continue
 		}
 		info, err := e.Info()
-		// One of today may be of a capture that is going on.
+		// A file of today may belong to a running capture.
 		if err != nil || c.Now.Sub(info.ModTime()) < 24*time.Hour {
 			continue
 		}

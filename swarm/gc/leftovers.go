@@ -19,7 +19,7 @@ import (
 // Moved is a workspace that went into the trash.
 type Moved struct {
 	Path  string `json:"path"`
-	Run   string `json:"run,omitempty"`   // the run, where it is one that ended long ago
+	Run   string `json:"run,omitempty"`   // the run, if it ended long ago
 	Trash string `json:"trash,omitempty"` // where it is now
 }
 
@@ -65,8 +65,8 @@ func (c *collector) lostOf(ctx context.Context, run string) error {
 	return removeTrees(c.State.Trees(run))
 }
 
-// bareTrees are the workspaces of a run, to be removed only: to fill or capture
-// one needs the frozen configuration.
+// bareTrees are the workspaces of a run, for removal only: filling or capturing
+// a workspace needs the frozen configuration.
 func (c *collector) bareTrees(run string) (*worktree.Trees, error) {
 	return worktree.New(worktree.Config{
 		Repo: c.Repo, Dir: c.State.Trees(run), Trash: c.State.Trash(),
@@ -86,8 +86,8 @@ func removeTrees(dir string) error {
 	return err
 }
 
-// unmadeAge is how old the folder of a run must be whose making was cut off:
-// one of today may be in the making.
+// unmadeAge is the minimum age of an unfinished folder of a run that is
+// removed: a younger folder may be in the making.
 const unmadeAge = 24 * time.Hour
 
 // unmade removes the folders of runs whose making a crash cut off.
@@ -121,7 +121,7 @@ func (c *collector) probes(context.Context) error {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		// One of just now may be in use.
+		// A new folder may be in use.
 		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), store.ProbePrefix) || c.Now.Sub(info.ModTime()) < probeAge {
 			continue
 		}

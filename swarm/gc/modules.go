@@ -33,7 +33,7 @@ func (c *collector) moduleRefs(ctx context.Context) error {
 	var failed error
 	for _, left := range all {
 		if _, err := c.State.Run(left.Run); err == nil {
-			continue // somebody put it back
+			continue // it was put back
 		}
 		failed = errors.Join(failed, c.dropLeftRefs(ctx, left))
 		if ctx.Err() != nil {

@@ -13,8 +13,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// TestGcListsModulesOnce: all removed runs share a list of submodules, and one that is
-// damaged is named once and fails none of them.
+// TestGcListsModulesOnce: all removed runs share a list of submodules. A damaged
+// submodule is named once and fails none of them.
 func TestGcListsModulesOnce(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -123,7 +123,7 @@ func TestGcLooksAgain(t *testing.T) {
 	if len(g.report.Removed) != 1 || len(g.report.Kept) != 1 || g.report.Kept[0].Path != module {
 		t.Errorf("with a damaged submodule: removed %+v, kept %+v", g.report.Removed, g.report.Kept)
 	}
-	// Somebody put the run back, as from a backup: it needs its refs.
+	// A person put the run back, as from a backup: it needs its refs.
 	back := filepath.Join(state.Dir, "runs", "k3x9q2")
 	if err := os.MkdirAll(back, 0o700); err != nil {
 		t.Fatal(err)

@@ -69,8 +69,8 @@ func (r *Remover) Remove(ctx context.Context, run *store.Run) (to string, err er
 	return to, removeTrees(r.State.Trees(run.ID)) // it is empty
 }
 
-// clear moves the workspaces that a run still has into the trash. Of a run
-// that cannot be read nothing is known, and nothing is moved.
+// clear moves the remaining workspaces of a run into the trash. It moves none
+// of an unreadable run, as its workspaces are unknown.
 func (r *Remover) clear(ctx context.Context, run *store.Run) error {
 	v, err := run.View()
 	if err != nil || !HasWorkspaces(v) {
@@ -170,7 +170,7 @@ func (r *Remover) lossOfCopies(ctx context.Context, run *store.Run, v *store.Vie
 	landed := patch.LandedCopies(v)
 	maps.DeleteFunc(refs, func(ref string, _ git.Hash) bool { return landed[strings.TrimPrefix(ref, captureref.Copies(run.ID))] })
 	if len(refs) == 0 {
-		return nil, nil // nothing would be lost
+		return nil, nil // no work would be lost
 	}
 	return &Loss{
 		Reason: "has what was changed in copies of its workspaces: " + termtext.List(slices.Sorted(maps.Keys(refs)), 5),

@@ -50,7 +50,8 @@ type Work struct {
 	Title string       // the label of the agent, for people; required
 	// Resolved names the conflict that a person has resolved in it; empty: none.
 	Resolved string
-	// Verified is what it was verified by, as [VerifiedBy] has it; empty: nothing.
+	// Verified describes the check, in the form of [VerifiedBy]; empty: no
+	// check.
 	Verified string
 }
 

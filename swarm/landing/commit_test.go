@@ -12,7 +12,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// TestCommit: who a commit is by, what it is called, and what follows.
+// TestCommit checks the author, the subject and the trailers of a commit.
 func TestCommit(t *testing.T) {
 	t.Parallel()
 	user := &git.Person{Name: "Ada", Email: "ada@example.org"}

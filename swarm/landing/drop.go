@@ -30,8 +30,9 @@ type Drop struct {
 // DropError says why a landing cannot be made again without an agent.
 type DropError struct {
 	Reason string
-	// Undone is set if a merge with these agents was the last one, and was taken back.
-	// Its patches are open, and a merge of those that are left completes the request.
+	// Undone is set if the last merge had these agents and was undone. Its
+	// patches are open, and a merge of the remaining patches completes the
+	// request.
 	Undone *Drop
 }
 
@@ -99,7 +100,7 @@ func (r DropRequest) isIn(l *store.Landing) bool {
 	return true
 }
 
-// drop is what is left of a landing, with its check.
+// drop is the rest of a landing, with its check.
 func (r DropRequest) drop(l *store.Landing) (Drop, error) {
 	d := Drop{Landing: l}
 	for _, id := range d.Landing.Agents {

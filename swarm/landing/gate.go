@@ -25,7 +25,7 @@ type Candidate struct {
 	Screen bool // verified by the quick check, which only sorts
 }
 
-// trial is what a verdict belongs to.
+// trial is the subject of a verdict.
 type trial struct {
 	tree   git.Hash
 	screen bool
@@ -41,7 +41,7 @@ type Verdict struct {
 	Code    int           // exit code of the check
 	Output  string        // file with its stdout; stderr is beside it
 	Elapsed time.Duration // how long it ran
-	Load    Load          // what it needed; zero: not known
+	Load    Load          // the resources of the run; zero: not known
 	// Earlier is set on a pass from a landing that has ended. It is enough to land
 	// the tree, and not enough to refuse a patch on it.
 	Earlier bool
@@ -54,7 +54,7 @@ type Verification struct {
 	Candidate
 	Verdict
 	Run    int  // 1, or 2 or 3 for a later run on the tree
-	Reused bool // the verdict is an earlier one; nothing ran
+	Reused bool // the verdict is from an earlier run; no check ran
 }
 
 // GateRequest names the patches to merge, and how they are verified.
@@ -71,13 +71,13 @@ type GateRequest struct {
 	// Check runs the check. It is called for several candidates at the same time.
 	// An error means that there is no verdict, and ends the landing.
 	Check func(context.Context, Candidate) (Verdict, error) // required
-	// Report is told each verification in turn. Nil: nobody is told.
+	// Report is called with each verification in turn. It may be nil.
 	Report func(Verification)
 	// Overdue returns a channel that is closed once the check of a candidate needs the
 	// time on the branch itself, as [Limits.Overdue]. Nil: no time is needed.
 	Overdue func(Candidate) <-chan struct{}
-	// Slow is told each candidate whose check is overdue, and when that began. Nil: nobody
-	// is told.
+	// Slow is called with each candidate whose check is overdue, and with the
+	// time when that began. It may be nil.
 	Slow func(Candidate, time.Time)
 	// Alone is set if two checks may not run at the same time.
 	Alone bool
@@ -92,7 +92,7 @@ type Gate struct {
 	verdicts map[trial][]Verdict       // of this landing and of earlier ones
 	done     []Verification
 
-	mu sync.Mutex // guards the maps while checks run, and is held while one is told
+	mu sync.Mutex // guards the maps while checks run, and is held while a check is reported
 	// timing holds a value while the branch is verified, by whether it is the screen.
 	timing map[bool]chan struct{}
 }

@@ -8,7 +8,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// JoinedRequest asks what a branch has of a merge that moved it several times.
+// JoinedRequest asks which patches of a merge, which moved a branch several
+// times, the branch has.
 type JoinedRequest struct {
 	Landed []merge.Landed // with each move, in order; a patch may be there twice
 	Tip    git.Hash       // of the branch; empty: there is no such branch

@@ -9,13 +9,13 @@ import (
 )
 
 // Joins merges the sets of a landing that moves the branch after each set that has
-// passed. Each set begins with the one before, so only its other patches are merged,
+// passed. Each set begins with the set before, so only its other patches are merged,
 // onto its commit.
 type Joins struct {
 	Quarantine *git.Quarantine // required
 	// Onto is the commit of the last set; of the branch, before the first.
 	Onto      git.Hash   // required
-	Committer git.Person // of the commits
+	Committer git.Person // Landed and Empty are the results of all patches, in order, as in [merge.Outcome].
 	// Landed and Empty are all that became of the patches, in order, as in
 	// [merge.Outcome].
 	Landed []merge.Landed
@@ -27,8 +27,8 @@ type Joins struct {
 // Rest returns the ids of a set that were not merged yet.
 func (j *Joins) Rest(set []string) []string { return set[j.merged:] }
 
-// Merge merges the patches of a set that were not merged yet. It is an error if the
-// result is another tree than the one that passed.
+// Merge merges the patches of a set that were not merged yet. It returns an error
+// if the result is another tree than that which passed.
 func (j *Joins) Merge(ctx context.Context, patches []merge.Patch, passed git.Hash) (*merge.Outcome, error) {
 	out, err := merge.Merge(ctx, j.Quarantine, merge.Request{Onto: j.Onto, Patches: patches, Committer: j.Committer})
 	if err == nil && out.Tree != passed {

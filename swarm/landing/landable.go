@@ -59,8 +59,9 @@ func Landable(review string, a *store.Agent) error {
 	return refusedByCheck(a)
 }
 
-// refusedByCheck is [ErrRefused] of a patch that the check of a merge refused, and
-// [ErrUndoes] of one that takes lines back, if no person accepted it since.
+// refusedByCheck returns [ErrRefused] for a patch that the check of a merge
+// refused, and [ErrUndoes] for a patch that takes lines back, if no person
+// accepted it since.
 func refusedByCheck(a *store.Agent) error {
 	switch {
 	case a.Refusal == nil || a.Refusal.Kind == event.RefusedStale:

@@ -190,7 +190,7 @@ func (v Verdict) Result() string {
 const leastFree = 16 << 20
 
 // NoVerdictError is a run of a check that has no result. The landing stops. The next
-// one continues from the verdicts before.
+// landing continues from the verdicts before.
 type NoVerdictError struct{ Reason string }
 
 func (e *NoVerdictError) Error() string { return "merge: no verdict: " + e.Reason }

@@ -12,8 +12,9 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// TestMissing: a landing before which the branch was reset is gone, and its patches are
-// taken again. One whose commit is elsewhere is taken again by name only.
+// TestMissing: after a reset of the branch to before a landing, the landing is gone and
+// its patches are taken again. Patches of a landing whose commit is elsewhere are taken
+// again by name only.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	merged := func(id int, commit string, agents ...task.ID) []event.Event {

@@ -27,8 +27,8 @@ type Unlinked struct {
 }
 
 // Linked splits agents into those whose patches may land and the others. A patch
-// is refused on its own: a recorded commit that nobody has would break each later
-// checkout of the branch.
+// is refused on its own: a recorded commit that does not exist would break each
+// later checkout of the branch.
 func Linked(ctx context.Context, r ModulesRequest) (may []*store.Agent, not []Unlinked, err error) {
 	for _, a := range r.Agents {
 		missing, err := r.Missing(ctx, a.Patch())
@@ -44,9 +44,9 @@ func Linked(ctx context.Context, r ModulesRequest) (may []*store.Agent, not []Un
 	return may, not, nil
 }
 
-// Missing lists the commits that a patch records and nobody has. It lists none if
-// the patch itself is gone from the repository: the merge reports that. Agents are
-// not looked at.
+// Missing lists the commits that a patch records and that neither the repositories
+// nor the stores have. It lists none if the patch itself is gone from the
+// repository: the merge reports that. Agents are not looked at.
 func (r ModulesRequest) Missing(ctx context.Context, p *task.Patch) ([]submodule.Missing, error) {
 	base, commit := git.Hash(p.Base), git.Hash(p.Commit)
 	changes, err := r.Repo.Changes(ctx, base, commit)

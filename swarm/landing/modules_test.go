@@ -11,8 +11,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestLinked: a patch that adds a submodule whose commit nobody has is left out. An
-// interrupted look is an error, and a patch that is gone is left to the merge.
+// TestLinked: a patch that adds a submodule whose commit does not exist is left
+// out. An interrupted look is an error, and a patch that is gone is left to the
+// merge.
 func TestLinked(t *testing.T) {
 	t.Parallel()
 	g := newGround(t, map[string]string{"f": "1\n"})

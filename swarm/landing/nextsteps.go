@@ -102,8 +102,8 @@ func (n outcome) repairs(v *store.View) (steps []Step) {
 func outcomeOf(r NextRequest) outcome {
 	v := r.View
 	n := outcome{conflicts: v.InConflict()}
-	// Groups of alternatives: those with a landed one, and those that need no
-	// repair, since one has landed or may land.
+	// Groups of alternatives: groups with a landed alternative, and groups that
+	// need no repair, since an alternative has landed or may land.
 	decided, solved := map[string]bool{}, map[string]bool{}
 	for _, a := range v.Agents {
 		if group := a.Call.Group; group != "" {

@@ -61,9 +61,9 @@ func ResolvedText(a *store.Agent) string {
 }
 
 // OriginOf is the commit that the work of an agent began from, if a later attempt stands
-// on another one. Lines that landed in between are not the agent's to take back. It is
-// empty if no rule asks for it: the work was begun anew, a person changed it in a copy, or
-// a person has accepted it.
+// on another commit. Lines that landed in between are not the agent's to take back. It is
+// empty if no rule asks for it: the work was begun anew, a person changed it in a copy,
+// or a person has accepted it.
 func OriginOf(a *store.Agent) git.Hash {
 	p := a.Patch()
 	if p == nil || a.Copy > 0 || a.Accepted() || len(a.Earlier) == 0 {

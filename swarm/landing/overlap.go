@@ -18,8 +18,7 @@ type Overlap struct {
 }
 
 // FindOverlap finds the first file that two of the patches change; nil for none.
-// Patches without an overlap can be applied to files one after the other, in any
-// order.
+// Patches without an overlap can be applied to files in sequence, in any order.
 func FindOverlap(patches []Changed) *Overlap {
 	owners := map[string]task.ID{}
 	for _, p := range patches {

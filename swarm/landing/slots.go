@@ -11,7 +11,7 @@ type Machine struct {
 	Memory     int64 // bytes that new programs can take
 }
 
-// Load is what a run of a check needed.
+// Load is the resources that a run of a check used.
 type Load struct {
 	CPU, Wall time.Duration
 	MaxRSS    int64 // bytes, of its largest process

@@ -32,12 +32,12 @@ func (e *TicketError) Hint() string { return e.Tip }
 // said is the text of the commit of an agent.
 type said struct {
 	subject, body string
-	trailers      []string // one for each of the style, in their order
+	trailers      []string // a line for each of the style, in their order
 }
 
 // Check refuses a style that one of the agents cannot have, before a merge
-// begins. An error is a [*TicketError], or a [*ManyError] where the style is one
-// message for several commits.
+// begins. It returns a [*TicketError], or a [*ManyError] if the style is a
+// single message for several commits.
 func (s Style) Check(agents []*store.Agent) error {
 	for _, a := range agents {
 		if _, err := s.fill(a); err != nil {
@@ -74,8 +74,8 @@ func hasFields(text string) bool {
 	return err != nil || template.HasFields()
 }
 
-// fill is what the style says of the commit of an agent. Without a ticket the
-// texts stay as they are.
+// fill returns the texts of the style for the commit of an agent. Without a
+// ticket the texts stay as they are.
 func (s Style) fill(a *store.Agent) (said, error) {
 	if len(a.Call.Ticket) == 0 {
 		subject, body := SplitMessage(s.Message)

@@ -16,8 +16,8 @@ func CheckEnv(tip git.Hash, changed string) []string {
 	return []string{"SWARM_TIP=" + string(tip), "SWARM_CHANGED=" + changed}
 }
 
-// ChangedText lists the paths that differ between the branch and a merged commit, one
-// on each line. A path with a control character or a quote is quoted as in C.
+// ChangedText lists the paths that differ between the branch and a merged commit, a
+// path on each line. A path with a control character or a quote is quoted as in C.
 func ChangedText(changes []git.Change) string {
 	var b strings.Builder
 	for _, c := range changes {

@@ -94,8 +94,8 @@ func ResolveModule(state *store.State, text string) (store.Address, Work, error)
 	return a, which, err
 }
 
-// InModule is an agent whose patch is shown in a submodule alone, if one is named. The
-// error is a [*refusal.Error] if the agent has not changed it.
+// InModule is an agent whose patch is shown in a submodule alone, if the work names
+// one. It returns a [*refusal.Error] if the agent has not changed it.
 func (w Work) InModule(a *store.Agent) (*store.Agent, error) {
 	if w.Module == "" {
 		return a, nil

@@ -60,7 +60,8 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// manyEdits are patches with edits of several sorts, one in seven its own.
+// manyEdits are patches with edits of several sorts; every seventh edit is
+// unique to its patch.
 func manyEdits(patches, edits int) []string {
 	var all []string
 	for p := range patches {

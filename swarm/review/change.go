@@ -5,7 +5,7 @@ package review
 type Change struct{ Removed, Added []string }
 
 // span is a part of both sides: tokens from a0 to a1 of the old side against
-// tokens from b0 to b1 of the new one.
+// tokens from b0 to b1 of the new side.
 type span struct{ a0, a1, b0, b1 int }
 
 // alignCells bounds the table of an alignment. Sides that need more are taken

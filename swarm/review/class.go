@@ -253,7 +253,7 @@ func compareBool(a, b bool) int {
 }
 
 // Find returns the class with a name such as "C3", or with a fingerprint that
-// begins with the name. It is nil where no class or more than one fits.
+// begins with the name. It returns nil if no class or several classes fit.
 func (r *Report) Find(name string) *Class {
 	var found *Class
 	for _, c := range r.Classes {

@@ -5,9 +5,9 @@ import "strings"
 // cutPairs bounds the pairs of lines that are compared to cut a run.
 const cutPairs = 2500
 
-// cut cuts a run into pairs of a removed line and the added line that is most
-// like it. The lines without a partner stay together. It is nil where the run
-// is one edit in any case.
+// cut splits a run into pairs of a removed line and the most similar added
+// line. The lines without a partner stay together. It returns nil if the run is
+// a single edit in any case.
 func cut(r *Run, language string) []*Run {
 	if len(r.Removed) == 0 || len(r.Added) == 0 || len(r.Removed)+len(r.Added) == 2 || len(r.Removed)*len(r.Added) > cutPairs {
 		return nil

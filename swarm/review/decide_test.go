@@ -55,8 +55,8 @@ func TestDecideParts(t *testing.T) {
 	}
 }
 
-// TestDecideLater: decisions on an earlier attempt hold for what is still there,
-// wherever it stands, and the others are kept as outdated.
+// TestDecideLater: decisions on an earlier attempt hold for edits that remain,
+// at any place, and the others are kept as outdated.
 func TestDecideLater(t *testing.T) {
 	t.Parallel()
 	const kept, changed = " }\n-\tf(old)\n+\tf(new)\n", " {\n+\tx := 1\n"
@@ -79,7 +79,8 @@ func TestDecideLater(t *testing.T) {
 			t.Errorf("%s: outdated %+v, want the second", name, d.Outdated)
 		}
 	}
-	// Equal edits of one file are told apart, and another file's stays undecided.
+	// Equal edits of a file are told apart, and another file's edit stays
+	// undecided.
 	twice := read(t, "a1", oneFile("a.go", kept+kept)+oneFile("z.go", kept))
 	all := choices(twice)
 	d, all := decided(t, twice, []Decision{{Edit: all[1].whole.Key(), Verdict: task.Rejected}})

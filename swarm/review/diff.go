@@ -270,7 +270,7 @@ func (h *hunkRuns) end() {
 	}
 }
 
-// hunkRange reads "@@ -1,2 +3,4 @@ text". A side without lines starts one line
+// hunkRange reads "@@ -1,2 +3,4 @@ text". A side without lines starts a line
 // later than git says.
 func hunkRange(line string) (oldLine, oldCount, newLine, newCount int, ok bool) {
 	sides, _, ok := strings.Cut(strings.TrimPrefix(line, "@@ "), " @@")

@@ -108,8 +108,8 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// FuzzRead: no text makes the reader or the fingerprints panic, and what was
-// read has the lines that were there.
+// FuzzRead: no text makes the reader or the fingerprints panic, and the result
+// has the lines of the text.
 func FuzzRead(f *testing.F) {
 	f.Add(oneFile("x.go", " a\n-b\n+c\n\\ No newline at end of file\n"))
 	f.Add("diff --git \"a/\\\"x\\\\\" \"b/\\\"x\\\\\"\nnew file mode 120000\n--- /dev/null\n+++ \"b/\\\"x\\\\\"\n@@ -0,0 +1 @@\n+y\n")

@@ -12,8 +12,8 @@ type Patch struct {
 }
 
 // Index holds the edits of patches. Putting a patch costs its own edits only,
-// so that an index can grow while patches settle. It is for one goroutine at a
-// time.
+// so that an index can grow while patches settle. It serves a single goroutine
+// at a time.
 type Index struct{ patches map[string][]choice }
 
 // Put adds a patch, in place of an earlier patch with its name.

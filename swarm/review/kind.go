@@ -79,8 +79,9 @@ func hasFolder(dir string, names ...string) bool {
 	return false
 }
 
-// Language is the language of a file by its name: the extension, of which some
-// spellings are made one. It is empty for a file without an extension.
+// Language is the language of a file: that of a known name, or its extension
+// with variant spellings unified. It is empty for another file without an
+// extension.
 func Language(file string) string {
 	base := strings.ToLower(path.Base(file))
 	switch base {

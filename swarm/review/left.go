@@ -19,8 +19,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d", p.Path, p.Line)
 }
 
-// Place is the first line of an edit: in the new file, or in the old one if the
-// edit only removes lines.
+// Place is the first line of an edit: in the new file, or in the old file if
+// the edit only removes lines.
 func (e *Edit) Place() Place {
 	if len(e.Added) == 0 && len(e.Removed) > 0 {
 		return Place{e.Path, e.OldLine}
@@ -43,8 +43,8 @@ type Left struct {
 }
 
 // Leftovers finds the places of the base that still have the words that large
-// classes remove, and that no patch changes. Put all lines of the base with one
-// of [Leftovers.Words].
+// classes remove, and that no patch changes. Put all lines of the base that
+// have any of [Leftovers.Words].
 type Leftovers struct {
 	sought  []*sought
 	removed map[Place]bool
@@ -78,7 +78,7 @@ func (r *Report) Leftovers(patches []*Patch, otherBase func(patch string) bool) 
 	return l
 }
 
-// seek adds the changes of a class whose removed words stand on one line.
+// seek adds the changes of a class whose removed words stand on a single line.
 func (l *Leftovers) seek(c *Class) {
 	for _, change := range c.Example.Changes() {
 		s := &sought{class: c, removed: change.Removed, added: change.Added}
@@ -119,7 +119,7 @@ func (l *Leftovers) exclude(f *File, otherBase bool) {
 	}
 }
 
-// Words are the words of which each leftover line has one.
+// Words are the words of which each leftover line has at least one.
 func (l *Leftovers) Words() []string {
 	var all []string
 	for _, s := range l.sought {

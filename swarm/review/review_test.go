@@ -131,7 +131,8 @@ func TestSameness(t *testing.T) {
 	}
 }
 
-// TestSpace: an edit of white space is one only where that has no meaning.
+// TestSpace: an edit of white space has the kind space only if the white space
+// has no meaning.
 func TestSpace(t *testing.T) {
 	t.Parallel()
 	for hunk, want := range map[string][2]bool{ // in Go, in Python
@@ -267,7 +268,7 @@ func TestOrderIndependent(t *testing.T) {
 	}
 }
 
-// TestIncremental: an index that a patch was replaced in is like a new one.
+// TestIncremental: an index with a replaced patch equals a new index.
 func TestIncremental(t *testing.T) {
 	t.Parallel()
 	patches := codemod(t, 12, 2)

@@ -8,7 +8,7 @@ type gap struct {
 	quoted bool   // an odd number of quotation marks stands before it in its line
 }
 
-// gaps are the gaps of a side: one before each word, and the one at its end.
+// gaps are the gaps of a side: before each word, and at its end.
 func gaps(lines []string) []gap {
 	var all []gap
 	var space strings.Builder

@@ -18,8 +18,9 @@ func (e *SpliceError) Error() string {
 }
 
 // Splice applies some edits of a file to the content before the change, and
-// leaves the others out. The edits are those of one patch, with lines; others of
-// the file need not be given. Errors are of type [*SpliceError].
+// leaves the others out. The edits are those of a single patch, with lines;
+// others of the file need not be given. It returns errors of type
+// [*SpliceError].
 func Splice(f *File, before []byte, edits []*Edit) ([]byte, error) {
 	lines := bytes.SplitAfter(before, []byte("\n"))
 	if n := len(lines); n > 0 && len(lines[n-1]) == 0 {

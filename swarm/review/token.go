@@ -10,7 +10,7 @@ import (
 type sort byte
 
 const (
-	mark   sort = iota // punctuation: one character
+	mark   sort = iota // punctuation: a single character
 	word               // letters, digits and underscores
 	number             // begins with a digit
 	lineEnd
@@ -18,7 +18,7 @@ const (
 )
 
 // token is a part of a line. Strings are cut like code, so that a path in a
-// string changes in one part.
+// string changes in a single part.
 type token struct {
 	sort sort
 	text string

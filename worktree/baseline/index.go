@@ -62,8 +62,9 @@ func (b *Index) from(path string) int {
 	return sort.Search(len(b.Entries), func(i int) bool { return b.Entries[i].Path >= path })
 }
 
-// Folder lists a folder as its tree does. It looks at what is in it and not
-// at what is below; ok is false where the index does not know all of it.
+// Folder lists a folder as its tree does. It reads the entries of the folder
+// itself and not those of folders below. ok is false if the index does not have
+// all of the folder's trees.
 func (b *Index) Folder(dir string) (entries []git.TreeEntry, ok bool) {
 	all, skip := b.Below(dir), 0
 	if dir != "" {
@@ -92,7 +93,8 @@ func (b *Index) Folder(dir string) (entries []git.TreeEntry, ok bool) {
 	return entries, true
 }
 
-// Read reads an index file. One that is not sorted is a [*git.IndexError].
+// Read reads an index file. It returns a [*git.IndexError] for an unsorted
+// index.
 func Read(repo *git.Repo, path string) (*Index, error) {
 	entries, trees, err := repo.ReadIndexTrees(path)
 	if err != nil {

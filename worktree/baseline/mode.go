@@ -45,8 +45,8 @@ const Absent = "000000"
 // LinkMode is that of a submodule.
 const LinkMode = "160000"
 
-// Ruled reports whether a path, in the index, would change the rules by
-// which the others are written: an attribute file, or what is below its name.
+// Ruled reports whether a path in the index would change the rules by which
+// others are written: an attribute file, or a path below its name.
 func Ruled(path string) bool {
 	return strings.Contains("/"+path+"/", "/.gitattributes/")
 }

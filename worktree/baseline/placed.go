@@ -17,12 +17,12 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Placed are the files that were put into a workspace beside its base, by
-// path, as they were before any agent saw them. One with an ID is work of an
-// earlier attempt, and is that object in the commit it came from. One without
-// is a file of the user's that came along and is in no commit. One with an ID
-// and no mode is a file outside of a sparse checkout that is gone in the commit:
-// of an overlay nothing else could say so.
+// Placed are the files that were put into a workspace beside its base, by path,
+// as they were before any agent saw them. An entry with an ID is work of an
+// earlier attempt, and is that object in its commit. An entry without an ID is
+// an included file of the user's, which is in no commit. An entry with an ID and
+// no mode is a file outside of a sparse checkout that the commit deletes: an
+// overlay has no other record of it.
 type Placed map[string]git.IndexEntry
 
 const placedHead = "placed 1"
@@ -96,7 +96,7 @@ func (p Placed) Add(path string, at fs.FileInfo, id git.Hash) {
 	p[path] = e
 }
 
-// Unchanged reports whether a file is certainly the one that was placed.
+// Unchanged reports whether a file is certainly the placed file.
 func (p Placed) Unchanged(path string, at fs.FileInfo) bool {
 	e, ok := p[path]
 	s := Stat(at)

@@ -9,10 +9,10 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Tick tells the time by the clock of the file system of a folder, which is
-// that of the workspaces too. It waits until that is later than last: the clock
-// stands still for a few milliseconds, and what is written twice in one tick
-// looks unchanged. Where the clock is slower than that it does not wait for it.
+// Tick reads the clock of the file system of a folder, which is also that of
+// the workspaces. It waits until the time is later than last: the clock stands
+// still for a few milliseconds, and a second write in the same tick looks like
+// none. It does not wait for a clock that is slower than that.
 func Tick(ctx context.Context, dir string, last git.IndexTime) (now git.IndexTime, err error) {
 	f, err := os.CreateTemp(dir, ".tick.*")
 	if err != nil {
@@ -46,8 +46,8 @@ const maxTicks = 30
 // nothing: the clock of a file system stands still for a tick.
 const racy = 20_000_000 // nanoseconds
 
-// earlier goes back by what a clock may stand still, which on a file system
-// without nanoseconds is a second or two.
+// earlier subtracts the time that a clock may stand still. On a file system
+// without nanoseconds that is a second or two.
 func earlier(t git.IndexTime) git.IndexTime {
 	switch {
 	case t.Nano >= racy:

@@ -29,13 +29,13 @@ func IsTree(dir, path string) bool {
 	return filepath.Base(path) == workspace.TreeName && filepath.Dir(base) == dir && baseForm().MatchString(filepath.Base(base))
 }
 
-// Base is a checkout of a commit that many workspaces share. Nobody writes to
-// it once it is whole.
+// Base is a checkout of a commit that many workspaces share. No process writes
+// to it once it is complete.
 type Base struct {
 	dir    string
 	Commit git.Hash
-	under  *Base    // the one whose checkout lies below this one's; nil: this is whole
-	lock   *os.File // shared, so that nobody removes it
+	under  *Base    // the base whose checkout lies below this; nil: this is whole
+	lock   *os.File // shared, against removal
 	busy   int      // workspaces that are being made on it; guarded by mu
 	used   time.Time
 }
@@ -46,7 +46,7 @@ func (b *Base) Tree() string { return filepath.Join(b.dir, workspace.TreeName) }
 // Index is the index file that knows the files.
 func (b *Base) Index() string { return filepath.Join(b.dir, "index") }
 
-// Lower is the files of the base that this one lies on; empty: it is whole.
+// Lower is the files of the base that this base lies on; empty: it is whole.
 func (b *Base) Lower() string {
 	if b.under == nil {
 		return ""
@@ -54,8 +54,8 @@ func (b *Base) Lower() string {
 	return b.under.Tree()
 }
 
-// users is the folder of links to the workspaces that stand on a base. One
-// whose workspace is gone says nothing.
+// users is the folder of links to the workspaces that stand on a base. A link
+// whose workspace is gone has no meaning.
 func (b *Base) users() string { return filepath.Join(b.dir, usersName) }
 
 // let gives the locks up.
@@ -102,8 +102,8 @@ func (s *Store) Has(commit git.Hash) (bool, error) {
 	return err == nil, nil
 }
 
-// baseKey names the checkout of a commit: what is in it depends on the
-// configuration and on a variable of git-lfs, too.
+// baseKey names the checkout of a commit: its content also depends on the
+// configuration and on a variable of git-lfs.
 func (s *Store) baseKey(commit git.Hash) (string, error) {
 	sum := sha256.New()
 	fmt.Fprint(sum, timesVersion)
@@ -120,15 +120,15 @@ func (s *Store) baseKey(commit git.Hash) (string, error) {
 		fmt.Fprintf(sum, "%s=%s", git.SkipLFS, skips)
 	}
 	if s.Files.Foreign(commit) {
-		// Behind walls a filter may not have found its files.
+		// In the sandbox a filter may not have found its files.
 		fmt.Fprint(sum, "foreign")
 	}
 	return string(commit) + "-" + hex.EncodeToString(sum.Sum(nil)[:4]), nil
 }
 
-// Limit is how many bytes the bases below dir may take where nobody says
-// otherwise: a few checkouts of a large monorepo, but never so much of a small
-// disk that the user's own work is in want of it.
+// Limit is the default size, in bytes, of the bases below dir: a few checkouts
+// of a large monorepo, but on a small disk only a part that leaves room for the
+// user's own work. It returns an error if it cannot read the size of the disk.
 func Limit(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

@@ -24,12 +24,12 @@ const maxDerived = 500
 type deriving struct {
 	*Store
 	base *Base        // to be made
-	on   *Base        // a whole one; this process holds it
-	diff []git.Change // what differs
+	on   *Base        // a whole base; this process holds it
+	diff []git.Change // the changes from it
 }
 
-// derive finds a whole base from which the commit of another differs in
-// little; nil where there is none. What it finds is kept until done.
+// derive finds a whole base whose commit differs little from that of another
+// base; nil if there is none. The base is held until done.
 func (s *Store) derive(ctx context.Context, b *Base) (_ *deriving, err error) {
 	d := &deriving{Store: s, base: b, on: s.newest()}
 	found := d.on == nil
@@ -48,8 +48,8 @@ func (s *Store) derive(ctx context.Context, b *Base) (_ *deriving, err error) {
 			s.unhold(d.on)
 		}
 	}()
-	// Which files are checked out, and as what, must depend on those that
-	// differ alone.
+	// The choice of checked-out files and their content must depend on the
+	// changed files alone.
 	if _, err := os.Lstat(filepath.Join(s.Frozen.Dir, "info", "sparse-checkout")); !disk.Missing(err) {
 		return nil, nil
 	}

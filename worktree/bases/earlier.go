@@ -18,10 +18,10 @@ import (
 const maxEarlier = 3
 
 // earlier finds a whole base that an earlier process made with the same
-// configuration, to lay a new one on: a run after each commit would else check the
-// repository out again. It takes the one that was used last, and holds it; nil for
-// none. A base that is broken, that is being removed, or whose commit is gone from
-// the repository is passed over.
+// configuration, so that a new base can lie on it. Without it a run after each
+// commit would check the repository out again. It takes the last used base, and
+// holds it; nil for none. It skips a base that is broken, that is being removed,
+// or whose commit is gone from the repository.
 func (s *Store) earlier(ctx context.Context, b *Base) (*Base, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) holdEarlier(ctx context.Context, f Swept) (*Base, error) {
 	case err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		return nil, nil // it is being removed, or somebody put a lock of their own there
+		return nil, nil // it is being removed, or another program put a lock there
 	}
 	found := &Base{dir: f.Path, Commit: f.Commit, lock: lock, busy: 1, used: time.Now()}
 	if _, err := found.whole(); err != nil || !disk.Named(lock) {

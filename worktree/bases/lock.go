@@ -14,8 +14,8 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// lockBase takes the lock of a base. Whoever removes a base removes its lock,
-// too: one that has no name any more is nobody's.
+// lockBase takes the lock of a base. The removal of a base removes its lock
+// file, too: a lock without a name protects no base.
 func lockBase(ctx context.Context, dir string, how int) (*os.File, error) {
 	for {
 		f, err := statefile.Open(filepath.Dir(dir), dir+lockSuffix, os.O_CREATE|os.O_RDWR)
@@ -34,9 +34,9 @@ func lockBase(ctx context.Context, dir string, how int) (*os.File, error) {
 	}
 }
 
-// tryBase takes the lock of a base that nobody uses; else it says EWOULDBLOCK.
-// It asks for a moment: a process that was just forked holds what its parent
-// had when it was killed until it runs a program of its own.
+// tryBase takes the lock of an unused base; else it returns EWOULDBLOCK. It
+// retries for a moment: a process that was just forked holds its killed
+// parent's locks until it runs a program of its own.
 func tryBase(ctx context.Context, dir string) (*os.File, error) {
 	moment, cancel := context.WithTimeout(ctx, disk.ForkTime)
 	defer cancel()
@@ -56,8 +56,9 @@ func (b *Base) Enlist(run string, w workspace.Workspace) error {
 	return errors.Join(os.Remove(link), os.Symlink(w.Dir, link))
 }
 
-// Leave says that a workspace stands on its base no more. One that is not
-// known stays on the list, which says nothing once the workspace is gone.
+// Leave records that a workspace no longer stands on its base. An unknown
+// workspace stays on the list, where it has no meaning once the workspace is
+// gone.
 func Leave(run string, w workspace.Workspace) error {
 	if w.Lower == "" {
 		return nil

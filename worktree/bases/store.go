@@ -1,6 +1,6 @@
 // Package bases keeps the checkouts that workspaces share, called bases: whole
-// ones, and layers that hold the difference from a whole one. It makes, locks,
-// checks, bounds and removes them. [Files] writes their files.
+// checkouts, and layers that hold the difference from a whole checkout. It
+// makes, locks, checks, bounds and removes them. [Files] writes their files.
 package bases
 
 import (
@@ -23,14 +23,14 @@ import (
 )
 
 // Files writes the files of commits into bases. Filters that read the work of
-// agents run behind walls there.
+// agents run in a sandbox there.
 type Files interface {
 	// Foreign reports whether agents may have written the files of a commit.
 	Foreign(commit git.Hash) bool
 	// CheckOut checks a whole commit out. The folder scratch is not there before
 	// and after.
 	CheckOut(ctx context.Context, fill git.FillRequest, scratch string) error
-	// Change makes a checkout of one commit a checkout of another.
+	// Change turns a checkout of a commit into a checkout of another commit.
 	Change(ctx context.Context, r ChangeRequest) error
 	// Programs are the words of the commands of filters: paths of the base among
 	// them are programs that filters run.
@@ -58,9 +58,9 @@ type Config struct {
 // Store makes bases and keeps those that are in use from being removed.
 type Store struct {
 	Config
-	making *semaphore.Weighted // one base at a time in this process
+	making *semaphore.Weighted // a single base at a time in this process
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	held map[git.Hash]*Base
 }
 
@@ -84,7 +84,7 @@ const (
 	baseRecordName = "base.json"
 	usersName      = "users"
 	lockSuffix     = ".lock"
-	makingSuffix   = ".making" // with lockSuffix: of whoever makes a base
+	makingSuffix   = ".making" // with lockSuffix: of the process that makes a base
 	newInfix       = ".new."
 )
 
@@ -113,12 +113,13 @@ func (s *Store) linkObjects() error {
 	return errors.Join(os.Symlink(objects, made), os.Rename(made, link), os.RemoveAll(next))
 }
 
-// keptBases is how many bases a process keeps others from removing while no
+// keptBases is how many bases a process holds, against removal, while no
 // workspace stands on them: the next agent starts from one of those.
 const keptBases = 4
 
-// Get finds or makes the checkout of a commit. Nobody removes it until done
-// is called.
+// Get finds or makes the checkout of a commit. The checkout is not removed
+// until done is called. Get returns an error if it cannot make the checkout, or
+// the cause of ctx.
 func (s *Store) Get(ctx context.Context, commit git.Hash) (b *Base, done func(), err error) {
 	if b := s.hold(commit); b != nil {
 		return b, func() { s.unhold(b) }, nil
@@ -143,7 +144,7 @@ func (s *Store) Get(ctx context.Context, commit git.Hash) (b *Base, done func(),
 	return b, func() { s.unhold(b) }, s.letOld()
 }
 
-// hold returns a base that this process holds. One that is broken is let go.
+// hold returns a base that this process holds. It drops a broken base.
 func (s *Store) hold(commit git.Hash) *Base {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +168,7 @@ func (s *Store) unhold(b *Base) {
 	b.busy--
 }
 
-// giveUp is unhold, and gives the base up if nobody else uses it.
+// giveUp is unhold, and releases the base if no other caller uses it.
 func (s *Store) giveUp(b *Base) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,9 +179,9 @@ func (s *Store) giveUp(b *Base) error {
 	return b.let()
 }
 
-// letOld gives up the bases that were not used for longest, layers before whole
-// ones: to hold a layer again costs nothing, and others can be laid on a whole
-// one. The caller holds mu.
+// letOld releases the bases that were not used for longest, layers before whole
+// bases. To hold a layer again costs little, and other layers can lie on a
+// whole base. The caller holds mu.
 func (s *Store) letOld() error {
 	for len(s.held) > keptBases {
 		var oldest *Base
@@ -216,7 +217,7 @@ func (s *Store) holdBase(ctx context.Context, commit git.Hash) (*Base, error) {
 		}
 		r, err := b.whole()
 		if err == nil && !disk.Named(b.lock) {
-			err = &brokenError{part: "lock"} // one that was broken was set aside just now
+			err = &brokenError{part: "lock"} // a broken base was set aside just now
 			made = false
 		}
 		if err == nil {
@@ -241,7 +242,7 @@ func (s *Store) holdBase(ctx context.Context, commit git.Hash) (*Base, error) {
 	}
 }
 
-// holdUnder keeps, with a base, the one that it lies on, and notes the use.
+// holdUnder holds, with a base, the base that it lies on, and records the use.
 func (s *Store) holdUnder(ctx context.Context, b *Base, r baseRecord) (err error) {
 	defer func() {
 		if err != nil {
@@ -263,9 +264,10 @@ func (s *Store) holdUnder(ctx context.Context, b *Base, r baseRecord) (err error
 	return os.Chtimes(b.dir, now, now)
 }
 
-// makeOnce makes a base where nobody else does. The caller keeps its name from
-// being swept: others may work with what is broken of it, and are not waited for.
-// Leftovers of a crash are not touched: a git process may still write to them.
+// makeOnce makes a base while no other process does. The caller protects its name
+// from a sweep. Others may work with parts of a broken base; makeOnce does not
+// wait for them. It does not touch the rest of a crash: a git process may still
+// write to it.
 func (s *Store) makeOnce(ctx context.Context, b *Base) error {
 	lock, err := lockBase(ctx, b.dir+makingSuffix, unix.LOCK_EX)
 	if err != nil {
@@ -285,8 +287,8 @@ func (s *Store) makeOnce(ctx context.Context, b *Base) error {
 	return errors.Join(err, disk.Unlock(lock))
 }
 
-// boundBases removes the least recently used bases where they take too much space.
-// The new one stays, whatever it takes.
+// boundBases removes the least recently used bases if they take too much space.
+// The new base stays, whatever its size.
 func (s *Store) boundBases(ctx context.Context, b *Base) error {
 	limit := s.Size
 	if limit == 0 {

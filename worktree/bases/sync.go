@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// saveBase has all of a base on the disk before it gets its name. A later run
-// believes in the name, and a power cut would leave files under it that are
-// empty: their names reach the disk before what is in them does.
+// saveBase syncs all of a base to the disk before it gets its name. A later run
+// trusts the name. After a power cut files under it could be empty: their names
+// reach the disk before their content.
 //
-// Of a whole checkout this is the file system's work, once for all files: one
-// by one they take many times longer. A layer has few, and is made while agents
-// work, for whose gigabytes it does not wait.
+// For a whole checkout it syncs the file system once, as a sync of each file
+// takes many times longer. A layer has few files and is made while agents work;
+// its sync does not wait for their gigabytes.
 func saveBase(dir string, layer bool) error {
 	save := saveFileSystem
 	if layer {

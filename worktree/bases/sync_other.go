@@ -2,6 +2,6 @@
 
 package bases
 
-// saveFileSystem saves the files of a folder one by one, where there is no call
-// for all of them that also waits.
+// saveFileSystem syncs the files of a folder in sequence, as this system has no
+// call for all of them that also waits.
 func saveFileSystem(dir string) error { return saveFiles(dir) }

@@ -17,12 +17,12 @@ func SetTime(dir int, name string, when unix.Timespec) (s unix.Stat_t, err error
 	return s, err
 }
 
-// Folders opens the folders of a tree one after the other, as files in them
-// come up, and follows no symlink.
+// Folders opens the folders of a tree in sequence, as their files are used, and
+// follows no symlink.
 type Folders struct {
 	Root string
-	path string // of the one that is open; "" for the root
-	fds  []int  // of the root and each folder of path; empty: nothing is open
+	path string // of the open folder; "" for the root
+	fds  []int  // of the root and each folder of path; empty: none is open
 }
 
 // Enter is the open folder that a path lies in, and the last part of the path.

@@ -24,13 +24,13 @@ func Named(f *os.File) bool {
 // ForkTime is more than a fork takes on a busy machine.
 const ForkTime = 100 * time.Millisecond
 
-// Lock takes a lock on an open file, and gives up when ctx ends. A lock that is
-// free is taken even then: a process that was not run for a while may have had but
-// a moment for it.
+// Lock takes a lock on an open file, and gives up when ctx ends. It still takes a
+// free lock then: a process that did not run for a while may have had only a
+// moment for it.
 //
-// It asks again and again, since a blocking flock(2) could not be given up. What
-// the locks are held for takes some milliseconds, as a registration, or so long
-// that a gap of two is nothing, as the checkout of a base.
+// It polls, since a blocking flock(2) cannot be cancelled. Most locks are held for
+// some milliseconds, as for a registration. Others are held so long that a gap of
+// two milliseconds does not matter, as for the checkout of a base.
 func Lock(ctx context.Context, f *os.File, how int) error {
 	for {
 		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)

@@ -25,8 +25,8 @@ func RemoveAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// openFolders makes every folder below dir, and dir itself, ours to change.
-// One that cannot be is found out by the removal that follows.
+// openFolders makes every folder below dir, and dir itself, writable for us. If
+// it cannot change a folder the removal that follows fails.
 func openFolders(dir string) error {
 	at, err := os.Lstat(dir)
 	if err != nil || !at.IsDir() {

@@ -19,8 +19,8 @@ import (
 	"agentswarm/worktree/overlay"
 )
 
-// cloners is how many goroutines clone the files of one workspace: more of
-// them wait for each other in the file system. A copy keeps a processor busy.
+// cloners is how many goroutines clone the files of a workspace: more of them
+// wait for each other in the file system. A copy keeps a processor busy.
 func cloners(copies bool) int {
 	if copies {
 		return max(2, runtime.NumCPU())
@@ -28,14 +28,14 @@ func cloners(copies bool) int {
 	return 4
 }
 
-// Clone is the cloning of one checkout.
+// Clone clones the files of a checkout.
 type Clone struct {
 	From   overlay.Layers
 	Index  string // of the checkout
-	Copies bool   // what cannot be cloned is copied
+	Copies bool   // copy files that cannot be cloned
 	To     string
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards Stats
 	Stats map[string]git.IndexStat
 }
 
@@ -125,7 +125,7 @@ func (c *Clone) folders(entries []git.IndexEntry) error {
 	return nil
 }
 
-// some clones a part of the files of a layer, one after the other.
+// some clones a part of the files of a layer, in sequence.
 func (c *Clone) some(ctx context.Context, layer string, entries []git.IndexEntry) (err error) {
 	from, to := &disk.Folders{Root: layer}, &disk.Folders{Root: c.To}
 	clone := cloneFunc(git.CloneAt)

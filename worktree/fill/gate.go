@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// adaptiveLimit finds out how many fills should run at once by trying: one more,
-// or one less, for one window of fills at a time. It is pure, so that a
-// table can test it.
+// adaptiveLimit finds the best number of parallel fills by trials: a fill more,
+// or a fill less, for a window of fills at a time. It is pure, so that a table
+// can test it.
 //
-// Thirty trees checked out at once on one disk took eight times as long as
-// one after the other; on another disk two at once are twice as fast. Only
-// measuring tells.
+// Thirty trees checked out in parallel on one disk took eight times as long as
+// in sequence. On another disk two in parallel are twice as fast. Only a
+// measurement tells.
 type adaptiveLimit struct {
 	width, max int
 	settled    float64 // rate at the width that was last kept
@@ -24,8 +24,8 @@ type adaptiveLimit struct {
 	rest       int     // windows to wait before the next try
 }
 
-// A neighbour must be this much better before one more fill at a time is
-// kept, and a try that failed is not repeated for some windows.
+// A trial of more fills must be this much better to be kept, and after a failed
+// trial some windows pass before the next.
 const (
 	minGain     = 1.10
 	restWindows = 4
@@ -35,8 +35,8 @@ func newAdaptiveLimit(cores int) adaptiveLimit {
 	return adaptiveLimit{width: min(2, cores), max: 2 * cores, next: +1}
 }
 
-// observe takes the rate of a window at the current width and sets the
-// width of the next one.
+// observe takes the rate of a window at the current width and sets the width of
+// the next window.
 func (c *adaptiveLimit) observe(rate float64) {
 	switch c.trying {
 	case 0:
@@ -80,7 +80,7 @@ func (c *adaptiveLimit) judge(better bool, rate float64) {
 
 // Gate lets as many fills through at once as its climb says.
 type Gate struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	limit   adaptiveLimit
 	busy    int
 	ending  int // captures and releases under way
@@ -126,8 +126,8 @@ func (g *Gate) Enter(ctx context.Context) error {
 	return fmt.Errorf("wait to fill a workspace: %w", context.Cause(ctx))
 }
 
-// Leave gives the place back. Only a window with somebody waiting at its end
-// says anything about the width.
+// Leave gives the place back. Only a window with a waiting fill at its end
+// gives a rate for the width.
 func (g *Gate) Leave(filled bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -147,10 +147,9 @@ func (g *Gate) Leave(filled bool) {
 	}
 }
 
-// room reports whether one more may be filled. What ends goes before what
-// begins: a workspace that is captured and gone gives its disk and its page
-// cache back, and with many agents nobody waits for the next to start. The
-// caller holds mu.
+// room reports whether another workspace may be filled. Ending workspaces go
+// first: a workspace that is captured and gone frees its disk and its page
+// cache, and with many agents no start is urgent. The caller holds mu.
 func (g *Gate) room() bool { return g.busy+g.ending < g.limit.width }
 
 // Ending says that a workspace is on its way out, until done is called.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestClimb feeds a climb the rates of disks that like one width best.
+// TestClimb feeds a climb the rates of disks with a single best width.
 func TestClimb(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -109,7 +109,7 @@ func TestGateCancelled(t *testing.T) {
 func TestGateLetsEndingsGoFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := NewGate(1) // one at a time
+		g := NewGate(1) // a single fill at a time
 		done := g.Ending()
 		entered := make(chan error, 1)
 		go func() { entered <- g.Enter(t.Context()) }()

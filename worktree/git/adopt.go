@@ -20,13 +20,13 @@ type AdoptRequest struct {
 }
 
 // Adopt takes the commits of an agent from its object folder into the
-// quarantine: whatever Tip needs beyond Base. It is an error where that is not
-// whole.
+// quarantine: all objects that Tip needs beyond Base. It returns an error if an
+// object is missing.
 //
-// Nothing of the folder is believed. Only its plain files are looked at, so
-// that it leads nowhere else, and that by one process alone; each object gets
-// the name that its content has; and what git finds in the end was found
-// without the folder. An agent can put a wrong content under any name.
+// The folder is not trusted, as an agent can store wrong content under any
+// name. Adopt reads only plain files in it and follows no link. A single
+// process reads them. Adopt computes each object's name from its content. The
+// final check by git does not see the folder.
 func (q *Quarantine) Adopt(ctx context.Context, r AdoptRequest) (err error) {
 	if !q.repo.named(r.Tip) {
 		return &MissingObjectError{ID: r.Tip}
@@ -90,8 +90,8 @@ func (q *Quarantine) receive(ctx context.Context, view *Quarantine, r AdoptReque
 	})
 }
 
-// repack packs what the command, a pack-objects, is asked for in the view, and
-// takes in what is in the pack.
+// repack runs c, a pack-objects, in the view and stores the objects of its pack
+// in q.
 func (q *Quarantine) repack(ctx context.Context, view *Quarantine, c Cmd) error {
 	pr, pw := io.Pipe()
 	packed := make(chan error, 1)
@@ -111,9 +111,9 @@ func (q *Quarantine) repack(ctx context.Context, view *Quarantine, c Cmd) error 
 	return cause(<-packed, err)
 }
 
-// linkObjects gives the plain files of an object folder, those that can be
-// objects, second names in a folder of ours. No symlink is followed, and what
-// the folder borrows from is not looked at.
+// linkObjects hard-links the plain files of an object folder, those that can be
+// objects, into a folder of ours. It follows no symlink and ignores the
+// alternates of the folder.
 func linkObjects(from, to string, hexLen int) error {
 	if err := os.MkdirAll(filepath.Join(to, "pack"), 0o700); err != nil {
 		return err

@@ -14,9 +14,10 @@ import (
 	"strings"
 )
 
-// Confine runs one command where the caller wants it to run, as behind walls,
-// and returns its exit code when nothing of it is left. When ctx ends so does
-// the command. An error says that it did not run to its end.
+// Confine runs a command inside the caller's limits, such as a sandbox. It
+// returns the exit code once all processes of the command have ended. The end
+// of ctx ends the command. An error means that the command did not run to its
+// end.
 type Confine func(context.Context, ConfineRequest) (code int, err error)
 
 // ConfineRequest is such a command. Its files are absolute paths.
@@ -38,10 +39,10 @@ type ConfineRequest struct {
 	Private string
 }
 
-// Apart is where git runs when a filter of the user's reads what nobody
-// vouches for. The one folder of ours that such a git can change holds an index
-// and objects of its own; nothing outside of it is believed or followed
-// afterwards but what [Apart.Index] and [Apart.Take] find to be well-formed.
+// Apart runs git where a filter of the user reads untrusted files. Such a git
+// can change a single folder of ours, with an index and objects of its own.
+// Afterwards only [Apart.Index] and [Apart.Take] read from the folder, and they
+// check that the content is well-formed.
 type Apart struct {
 	q *Quarantine
 	ApartRequest
@@ -49,7 +50,7 @@ type Apart struct {
 	failed bool
 }
 
-// ApartRequest says what such a git is given.
+// ApartRequest configures such a git.
 type ApartRequest struct {
 	Dir     string  // required; made anew
 	Confine Confine // required
@@ -61,8 +62,8 @@ type ApartRequest struct {
 	Programs []string // that filters are, where they have absolute names
 }
 
-// Apart makes the folder. The caller removes it, with what it is able to remove
-// folders of any mode with.
+// Apart makes the folder. The caller removes it, by a means that removes
+// folders of any mode.
 func (q *Quarantine) Apart(r ApartRequest) (*Apart, error) {
 	a := &Apart{q: q, ApartRequest: r}
 	err := errors.Join(os.MkdirAll(a.said(), 0o700), q.repo.makeQuarantine(a.objects()))
@@ -92,7 +93,7 @@ func (a *Apart) Work() string { return filepath.Join(a.Dir, "work") }
 func (a *Apart) objects() string { return filepath.Join(a.Work(), "objects") }
 func (a *Apart) index() string   { return filepath.Join(a.Work(), "index") }
 
-// said holds what goes in and comes out. No filter sees it.
+// said is the folder of git's input and output. No filter sees it.
 func (a *Apart) said() string { return filepath.Join(a.Dir, "said") }
 
 // Run is [Quarantine.Run] on the index and the objects here.
@@ -137,8 +138,8 @@ func (a *Apart) Run(ctx context.Context, c Cmd) (_ []byte, err error) {
 	return out.Bytes(), err
 }
 
-// failedFilter reports whether git, under LC_ALL=C, says so: one of these words
-// is in all that it has to say of a filter.
+// failedFilter reports whether git's stderr, under LC_ALL=C, tells of a failed
+// filter. Each of git's messages about filters has one of these words.
 func failedFilter(said string) bool {
 	return strings.Contains(said, "external filter") || strings.Contains(said, "subprocess '")
 }
@@ -169,11 +170,12 @@ func (a *Apart) Index() ([]IndexEntry, error) {
 	return a.q.repo.ParseIndex(text)
 }
 
-// maxApartIndex bounds what is read into memory: millions of files have less.
+// maxApartIndex bounds the bytes read into memory: an index of millions of
+// files is smaller.
 const maxApartIndex = 1 << 30
 
-// Take takes blobs into the quarantine. Each gets the name that its content
-// has; it is an error where one of those asked for is not among them.
+// Take stores blobs in the quarantine and names each by its content. It returns
+// an error if a requested blob is missing.
 func (a *Apart) Take(ctx context.Context, ids []Hash) (err error) {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -214,7 +216,7 @@ func (a *Apart) Take(ctx context.Context, ids []Hash) (err error) {
 	return nil
 }
 
-// writeFrom writes a new file; nil is an empty one.
+// writeFrom writes a new file; a nil reader makes an empty file.
 func writeFrom(path string, from io.Reader) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -236,8 +238,8 @@ func readInto(to io.Writer, path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// lastOf is an environment in which each name stands once, with the value that
-// came last: os/exec sees to that, and whoever runs this may not.
+// lastOf removes duplicate names from an environment and keeps the last value
+// of each. os/exec does that, but the caller's Confine need not.
 func lastOf(env []string) []string {
 	at := map[string]int{}
 	var all []string

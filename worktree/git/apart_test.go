@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestApartTake: what is taken has the name it is asked for by, or nothing is.
+// TestApartTake: a blob is stored only under the name that was requested.
 func TestApartTake(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -21,7 +21,7 @@ func TestApartTake(t *testing.T) {
 	tests := []struct {
 		name string
 		ids  []Hash
-		text string // of what lies under that name
+		text string // content stored under that name
 		good bool
 	}{
 		{"as it says", []Hash{id, id}, text, true},

@@ -24,7 +24,7 @@ func (e *PatchError) Error() string {
 // ApplyRequest is a patch for the entries of an index.
 type ApplyRequest struct {
 	File    string    // required
-	Text    io.Reader // the patch; nil: what is in File, which else only names it
+	Text    io.Reader // the patch; nil: the content of File, which else is only its name
 	Index   string    // the index file, required; it is changed
 	Reverse bool      // take the patch out again
 }

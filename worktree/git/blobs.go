@@ -12,8 +12,8 @@ type BlobsRequest struct {
 	Take  func([]byte) // required; called for each
 }
 
-// Blobs reads blobs with one process. Where they are longer than the limit the
-// error is a [*SizeError].
+// Blobs reads blobs with a single process. It returns a [*SizeError] if they
+// are longer than the limit.
 func (q *Quarantine) Blobs(ctx context.Context, r BlobsRequest) (err error) {
 	if len(r.IDs) == 0 {
 		return nil

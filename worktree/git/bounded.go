@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Bounded collects what is written to it, up to a limit. A write that would go
-// beyond is refused, upon which a git that writes to it ends.
+// Bounded collects written bytes up to a limit. It refuses a write beyond the
+// limit, and the git that writes to it ends.
 type Bounded struct {
 	Limit int // required, in bytes
 
@@ -26,8 +26,9 @@ func (b *Bounded) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// Bytes is what was written. err is how the writer fared; where the limit was
-// reached it is a [*LongError] instead, which is why the writer failed.
+// Bytes returns the collected bytes. err is the error of the writer. If the
+// limit was reached Bytes returns a [*LongError] in its place, as that made the
+// writer fail.
 func (b *Bounded) Bytes(err error) ([]byte, error) {
 	if b.over {
 		return nil, &LongError{Limit: b.Limit}

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestBrokenObjectWords holds what is read from git's words about objects.
+// TestBrokenObjectWords checks the errors that are read from git's messages
+// about objects.
 func TestBrokenObjectWords(t *testing.T) {
 	t.Parallel()
 	id := strings.Repeat("ab", 20)
@@ -131,8 +132,8 @@ func TestDamagedObjects(t *testing.T) {
 	}
 }
 
-// TestDamagedIndex: git's words about an index that it cannot read become a line
-// that says what to do. An index of our own is not that of the user.
+// TestDamagedIndex: git's messages about an unreadable index become an error
+// with a hint. The error tells an index of our own from that of the user.
 func TestDamagedIndex(t *testing.T) {
 	t.Parallel()
 	for _, junk := range []string{"", "junk", strings.Repeat("junk", 100), "DIRC\x00\x00\x00\x09" + strings.Repeat("x", 100)} {

@@ -27,7 +27,7 @@ type talk struct {
 	out    *bufio.Reader // of pipe
 	stop   context.CancelCauseFunc
 	ended  chan error
-	broken bool // what comes next is not the start of an answer
+	broken bool // the next bytes are not the start of an answer
 }
 
 // talk starts a git. It outlives ctx, which is the first question's
@@ -63,7 +63,7 @@ func (c *talk) close() error {
 		err = nil // it was told already that no more is asked
 	}
 	if c.broken {
-		// It may be in the middle of an answer nobody reads.
+		// It may be in the middle of an answer that is not read.
 		err = errors.Join(err, c.pipe.Close())
 		c.stop(errors.New("no more is asked"))
 	} else {
@@ -74,7 +74,7 @@ func (c *talk) close() error {
 	return err
 }
 
-// object asks for one object.
+// object reads an object.
 func (c *catFile) object(ctx context.Context, w want) ([]byte, error) {
 	defer c.asking(ctx)()
 	if _, err := io.WriteString(c.in, string(w.id)+"\n"); err != nil {
@@ -104,8 +104,8 @@ func (c *catFile) object(ctx context.Context, w want) ([]byte, error) {
 	return raw, bad
 }
 
-// asking begins a question, which ends with what it returns. Whoever has all
-// of the answer says that nothing is broken.
+// asking begins a request; the returned function ends it. A caller that read
+// the complete answer resets broken.
 func (c *talk) asking(ctx context.Context) (done func()) {
 	unhook := context.AfterFunc(ctx, func() { c.stop(context.Cause(ctx)) })
 	c.broken = true

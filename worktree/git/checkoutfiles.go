@@ -60,7 +60,7 @@ func (r *Repo) differing(ctx context.Context, scratch string, entries []Entry) (
 	if _, err := run(&in, "update-index", "-z", "--index-info"); err != nil {
 		return nil, err
 	}
-	// It ends with 1 where something differs, which is what we ask next.
+	// Exit code 1 means that files differ; the next command lists them.
 	_, err = run(nil, "update-index", "-q", "--really-refresh")
 	var bad *Error
 	if err != nil && (!errors.As(err, &bad) || bad.Code != 1) {
@@ -78,7 +78,8 @@ func (r *Repo) differing(ctx context.Context, scratch string, entries []Entry) (
 	return r.withoutSparse(ctx, changes)
 }
 
-// withoutSparse drops what is not on disk because it need not be.
+// withoutSparse lists the paths of changes, except deleted files that a sparse
+// checkout leaves out.
 func (r *Repo) withoutSparse(ctx context.Context, changes []Change) ([]string, error) {
 	gone := func(c Change) bool { return c.Status == 'D' }
 	var sparse map[string]bool
@@ -135,7 +136,7 @@ func (r *Repo) sparse(ctx context.Context) (map[string]bool, error) {
 // inTheWay lists the files that lie where the changes put new files, ignored files
 // too: git itself would overwrite those. It leaves out checkouts of submodules.
 func (r *Repo) inTheWay(changes []Change, modules modulesWay) []string {
-	leaves := map[string]bool{} // what the changes take away
+	leaves := map[string]bool{} // paths that the changes remove
 	for _, c := range changes {
 		if c.NewMode == absent || c.OldMode != absent && c.OldMode != c.NewMode {
 			leaves[c.Path] = true
@@ -148,9 +149,9 @@ func (r *Repo) inTheWay(changes []Change, modules modulesWay) []string {
 			continue
 		}
 		if replacesModule(c, above) {
-			// What is in a submodule's folder is in no index of ours, and git
-			// removes all of it to put a file there. What it puts below goes
-			// into the checkout of another repository.
+			// Our indexes do not have the files in a submodule's folder, and
+			// git removes all of them to put a file there. The files that git
+			// puts below the folder go into the checkout of another repository.
 			found = append(found, r.inside(c.Path)...)
 			continue
 		}
@@ -194,7 +195,7 @@ func (r *Repo) blockedAbove(p string) string {
 	return ""
 }
 
-// inside lists what a folder holds; nothing where there is none.
+// inside lists the content of a folder; it is empty if there is no folder.
 func (r *Repo) inside(path string) []string {
 	full := filepath.Join(r.TopLevel, path)
 	if info, err := os.Lstat(full); err != nil || !info.IsDir() {
@@ -229,7 +230,7 @@ func oldEntries(changes []Change) []Entry {
 	return entries
 }
 
-// pathSet answers whether a path is one of some, above or below one.
+// pathSet answers whether a path is among some paths, above them or below them.
 type pathSet struct{ paths, above map[string]bool }
 
 func newPathSet(changes []Change) pathSet {

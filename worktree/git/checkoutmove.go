@@ -24,26 +24,25 @@ func (r *Repo) orEmpty(h Hash) string {
 	return string(h)
 }
 
-// Changes lists what differs from one tree or commit to another, by path.
-// An empty name stands for the empty tree.
+// Changes lists the differences between two trees or commits, by path. An empty
+// name stands for the empty tree.
 func (r *Repo) Changes(ctx context.Context, from, to Hash) ([]Change, error) {
 	return changes(ctx, r.memo, r.Run, Hash(r.orEmpty(from)), Hash(r.orEmpty(to)))
 }
 
 // CheckRequest asks whether a checkout can take changes.
 type CheckRequest struct {
-	From    Hash     // what its index is compared with; empty: the empty tree
-	Changes []Change // required; From is what they start from
+	From    Hash     // the tree that its index is compared with; empty: the empty tree
+	Changes []Change // required; they start from From
 	// Scratch is a folder that is there, for a file of ours. Required.
 	Scratch string
-	// AnyIndex is set where it does not matter what is staged.
+	// AnyIndex is set if staged changes do not matter.
 	AnyIndex bool
 }
 
-// CheckMove reports whether this checkout, which stands on From, is clean in
-// the paths that are to change. Where it is not, the error is a
-// [*DirtyError] that lists them. Nothing is touched; all other paths may be
-// as they are.
+// CheckMove checks that this checkout, which stands on From, is clean in the
+// paths that are to change. If not, it returns a [*DirtyError] that lists them.
+// It changes no file; all other paths may be in any state.
 func (r *Repo) CheckMove(ctx context.Context, req CheckRequest) error {
 	dirty := map[string]bool{}
 	if !req.AnyIndex {

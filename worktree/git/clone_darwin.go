@@ -35,7 +35,7 @@ func CloneAt(from, to Place) (made unix.Stat_t, err error) {
 	return made, nil
 }
 
-// Copier copies regular files, one after the other. The zero value is ready.
+// Copier copies regular files in sequence. The zero value is ready.
 type Copier struct{}
 
 // At is [CloneAt], which the file systems of this system can.

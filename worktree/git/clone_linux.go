@@ -29,12 +29,12 @@ type Place struct {
 }
 
 // CloneAt is Clone for paths from open folders. It returns the status of the
-// new file. It follows no symlink: the error for one is ELOOP.
+// new file. It does not follow a symlink, but returns ELOOP.
 func CloneAt(from, to Place) (unix.Stat_t, error) {
 	return duplicate(from, to, func(dst, src int, _ int64) error { return unix.IoctlFileClone(dst, src) })
 }
 
-// Copier copies regular files, one after the other. The zero value is ready.
+// Copier copies regular files in sequence. The zero value is ready.
 type Copier struct {
 	cannotShare bool // the file system gave no clone
 	buf         []byte

@@ -12,8 +12,8 @@ import (
 )
 
 // TestCopierStatus: a copy has the content, mode and modification time of the
-// original, and the status that is returned is the one on disk. An index is made
-// from it without another look at the file.
+// original. The returned status equals that on disk: an index is made from it
+// without another stat of the file.
 func TestCopierStatus(t *testing.T) {
 	t.Parallel()
 	when := time.Unix(1_000_000_000, 123_456_789)

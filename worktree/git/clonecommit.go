@@ -69,6 +69,6 @@ func (r *Repo) sendCommit(ctx context.Context, to *Repo, commit Hash) error {
 	}()
 	_, err := to.Run(ctx, Cmd{Args: []string{"index-pack", "--stdin"}, Stdin: packed, Writes: true})
 	packed.CloseWithError(io.ErrClosedPipe)
-	// One of the first two may only have lost its reader.
+	// One of the first two errors may only mean that its reader ended.
 	return cause(cause(<-listing, <-packing), err)
 }

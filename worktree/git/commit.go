@@ -13,7 +13,7 @@ type Person struct {
 	When        time.Time
 }
 
-// String is the person as git prints one.
+// String formats the person as git does.
 func (p Person) String() string { return p.Name + " <" + p.Email + ">" }
 
 func (p Person) env(role string) []string {
@@ -49,7 +49,7 @@ func (r *Repo) User(ctx context.Context) (p Person, ok bool) {
 	if err != nil {
 		return Person{}, false
 	}
-	for entry := range strings.SplitSeq(string(out), "\x00") { // the last one counts
+	for entry := range strings.SplitSeq(string(out), "\x00") { // the last value counts
 		if name, is := strings.CutPrefix(entry, "user.name\n"); is {
 			p.Name = name
 		}

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Configures reports whether a git dir that was made of the template still goes
-// by the configuration that it was made with, and by no other. What stands
-// there may be an agent's, and anything.
+// Configures reports whether a git dir made of the template still uses exactly
+// the configuration that it was made with. An agent may have written any file
+// there.
 func (t *Template) Configures(dir string) bool {
 	for _, name := range []string{"config.worktree", "commondir"} { // which lead elsewhere
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
@@ -23,7 +23,7 @@ func (t *Template) Configures(dir string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close() // nothing was written
+	defer f.Close() // it was not written to
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(t.config)) {
 		return false

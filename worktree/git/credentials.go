@@ -61,8 +61,8 @@ func storeFile(helper, home string) string {
 	return ""
 }
 
-// expandTilde expands "~/" as git-credential-store does: a shell leaves the one
-// of --file=~/x alone.
+// expandTilde expands "~/" as git-credential-store does: a shell does not
+// expand it in --file=~/x.
 func expandTilde(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		return filepath.Join(home, rest)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Change is one path that differs between two trees. Renames are not
-// detected: a rename is a deletion and an addition.
+// Change is a path that differs between two trees. Renames are not detected: a
+// rename is a deletion and an addition.
 type Change struct {
 	Path             string
 	OldMode, NewMode string // six octal digits; "000000" where absent
@@ -19,7 +19,7 @@ type Change struct {
 	Status           byte // A, D, M or T
 }
 
-// Changes lists what differs from one tree or commit to another, by path.
+// Changes lists the differences between two trees or commits, by path.
 func (q *Quarantine) Changes(ctx context.Context, from, to Hash) ([]Change, error) {
 	return changes(ctx, q.repo.memo, q.Run, from, to)
 }
@@ -62,8 +62,8 @@ func parseRaw(out []byte) ([]Change, error) {
 	return changes, nil
 }
 
-// WritePatch writes the change from one tree to another as a patch that
-// `git apply` takes: binary, full ids, no renames.
+// WritePatch writes the change between two trees as a patch that `git apply`
+// takes: binary, full ids, no renames.
 func (q *Quarantine) WritePatch(ctx context.Context, w io.Writer, from, to Hash) error {
 	_, err := q.Run(ctx, patchCmd(w, string(from), string(to)))
 	if err != nil {
@@ -72,8 +72,8 @@ func (q *Quarantine) WritePatch(ctx context.Context, w io.Writer, from, to Hash)
 	return nil
 }
 
-// WritePatch is the same for what the repository holds. An empty name stands
-// for the empty tree.
+// WritePatch writes the change between two trees of the repository. An empty
+// name stands for the empty tree.
 func (r *Repo) WritePatch(ctx context.Context, w io.Writer, from, to Hash) error {
 	if _, err := r.Run(ctx, patchCmd(w, r.orEmpty(from), r.orEmpty(to))); err != nil {
 		return fmt.Errorf("write patch: %w", err)
@@ -95,15 +95,15 @@ func (r *Repo) WritePatchBelow(ctx context.Context, w io.Writer, s PatchBelow) e
 	return nil
 }
 
-// PatchBelow is the change from one tree or commit to another, whose paths are shown
-// below a folder.
+// PatchBelow is the change between two trees or commits, whose paths are shown below
+// a folder.
 type PatchBelow struct {
 	From, To Hash
 	Below    string
 }
 
-// WriteStat writes the change from one tree to another as git's --stat, in lines
-// of at most width columns; 0 is 80. Names are quoted as git does.
+// WriteStat writes the change between two trees as git's --stat, in lines of at
+// most width columns; 0 is 80. Names are quoted as git does.
 func (r *Repo) WriteStat(ctx context.Context, w io.Writer, q StatRequest) error {
 	stat := "--stat"
 	if q.Width > 0 {
@@ -125,7 +125,7 @@ type StatRequest struct {
 	Width    int  // in columns; 0: as git does without a terminal
 }
 
-// PathsPatch is the change of some paths from one tree or commit to another.
+// PathsPatch is the change of some paths between two trees or commits.
 type PathsPatch struct {
 	From, To Hash     // required
 	Paths    []string // as git stores them; required
@@ -167,12 +167,12 @@ type Stat struct {
 	Files, Added, Deleted int
 }
 
-// Stat measures the change from one tree to another.
+// Stat measures the change between two trees.
 func (q *Quarantine) Stat(ctx context.Context, from, to Hash) (Stat, error) {
 	return statBy(ctx, q.Run, from, to)
 }
 
-// Stat measures the change from one tree of the repository to another.
+// Stat measures the change between two trees of the repository.
 func (r *Repo) Stat(ctx context.Context, from, to Hash) (Stat, error) {
 	return statBy(ctx, r.Run, from, to)
 }

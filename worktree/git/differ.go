@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// Differ is a `git diff-tree` that writes one patch after the other, of what
-// the quarantine holds at that time. It is for one goroutine at a time. One
-// that failed is of no more use. Close it.
+// Differ is a `git diff-tree` that writes patches of the quarantine's current
+// objects, in sequence. It serves a single goroutine at a time. After an error
+// it cannot be used again. The caller must close it.
 type Differ struct{ *talk }
 
 // Differ starts the process.
@@ -26,7 +26,8 @@ func (q *Quarantine) Differ(ctx context.Context) (*Differ, error) {
 // Close ends the process and waits for it.
 func (d *Differ) Close() error { return d.close() }
 
-// endOfPatch is what git is asked to repeat. No line of a patch begins so.
+// endOfPatch is a line that git repeats after each patch. No line of a patch
+// begins so.
 const endOfPatch = "~swarm: that was all~\n"
 
 // WritePatch is [Quarantine.WritePatch], from tree to tree. Where it fails, w
@@ -44,7 +45,7 @@ func (d *Differ) writePatch(ctx context.Context, w io.Writer, from, to Hash) err
 	if _, err := io.WriteString(d.in, head+endOfPatch); err != nil {
 		return d.why(ctx, err)
 	}
-	// Git says nothing where it knows one of the two not for a tree.
+	// Git prints no answer if it knows that a name is not a tree.
 	said, err := d.out.ReadString('\n')
 	if err != nil {
 		return d.why(ctx, err)

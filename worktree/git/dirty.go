@@ -42,7 +42,7 @@ func (e *DirtyError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Hint says what would be right.
+// Hint tells the user how to make the checkout clean.
 func (e *DirtyError) Hint() string {
 	var hints []string
 	if len(e.Paths) > 0 || len(e.Modules) == 0 {

@@ -27,7 +27,7 @@ func (e *Error) Errno() syscall.Errno {
 // Is reports whether target is the error of the operating system that git
 // names on stderr, so that [errors.Is] finds a full disk behind a git.
 func (e *Error) Is(target error) bool {
-	errno, ok := target.(syscall.Errno) // target is what is looked for
+	errno, ok := target.(syscall.Errno) // target is the error to match
 	return ok && errno != 0 && e.Errno() == errno
 }
 

@@ -95,7 +95,7 @@ func (f *Frozen) copySparse(ctx context.Context) error {
 	return copyFile(filepath.Join(f.repo.GitDir, "info", "sparse-checkout"), f.sparse())
 }
 
-// ChangeRequest says what a folder gets that holds nothing yet.
+// ChangeRequest describes the content of a folder that is still empty.
 type ChangeRequest struct {
 	Dir      string // required
 	Index    string // required; that of a checkout of From, which becomes that of To
@@ -104,8 +104,8 @@ type ChangeRequest struct {
 	Without []string // names of filters that do not run
 }
 
-// Change checks out the files of a commit that differ from those of another,
-// and no more. The times of all others in the index stay what they are.
+// Change checks out only those files of a commit that differ from another
+// commit. The times of all other index entries stay.
 func (f *Frozen) Change(ctx context.Context, r ChangeRequest) error {
 	_, err := f.repo.Git.Run(ctx, Cmd{
 		Dir: r.Dir, Writes: true,

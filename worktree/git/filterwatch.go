@@ -89,12 +89,12 @@ func (g *Git) WatchFilters(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 }
 
-// activity is what the processes below a git have done so far.
+// activity is the work that the processes below a git have done.
 type activity struct {
 	moved    uint64 // grows with each byte that is read or written, and with the git's time
 	computed uint64 // grows with the time of all others
 	pids     []int
-	commands []string // of all below it that are no git
+	commands []string // all commands below it except git
 	unseen   bool     // the processes cannot be seen
 }
 
@@ -155,9 +155,9 @@ func (p *patience) judge(now time.Time, a activity) *HungFilterError {
 	return nil
 }
 
-// blame finds out which filter of the configuration it was, where an error is
-// one of a filter. The git that ran it may have had a copy of the configuration;
-// the user's own is what has to be mended.
+// blame finds the filter in the configuration that an error of a filter comes
+// from. The git that ran the filter may have had a copy of the configuration.
+// The error names the user's own file, as the user must mend that.
 func (g *Git) blame(ctx context.Context, hung error) {
 	var e *HungFilterError
 	at := g.common.Load()
@@ -174,11 +174,11 @@ func (g *Git) blame(ctx context.Context, hung error) {
 	e.found(configuredFilters(string(out), *at))
 }
 
-// configuredFilter is one command of a filter.
+// configuredFilter is a command of a filter.
 type configuredFilter struct{ name, key, command, file string }
 
-// configuredFilters reads what `git config --show-origin --null` prints in a git
-// dir.
+// configuredFilters parses the output of `git config --show-origin --null` in a
+// git dir.
 func configuredFilters(out, at string) (all []configuredFilter) {
 	fields := strings.Split(out, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -223,10 +223,11 @@ func (e *HungFilterError) found(all []configuredFilter) {
 }
 
 // ranAs reports whether a command line is that of a configured command. Git
-// starts one with a blank by sh -c, and a script shows its interpreter first.
+// runs a command with a space by sh -c, and a script shows its interpreter
+// first.
 func ranAs(ran, command string) bool {
 	return strings.Contains(" "+ran+" ", " "+strings.TrimSpace(command)+" ")
 }
 
-// kill ends what is left of a process group of a git that was told to end.
+// kill ends the rest of a git's process group after git was told to end.
 func kill(group int) { _ = syscall.Kill(-group, syscall.SIGKILL) }

@@ -66,7 +66,7 @@ func stat(pid int) []string {
 func cpuTime(pid int) (ticks uint64) {
 	if fields := stat(pid); len(fields) > 12 {
 		for _, field := range fields[11:13] {
-			n, _ := strconv.ParseUint(field, 10, 64) // 0 of what is no number
+			n, _ := strconv.ParseUint(field, 10, 64) // 0 if it is no number
 			ticks += n
 		}
 	}

@@ -115,7 +115,7 @@ func (f *Frozen) Lazy(dir string) *Quarantine {
 	return q
 }
 
-// linkOthers links what filters keep beside git's own files.
+// linkOthers links the files that filters keep beside git's own.
 func (f *Frozen) linkOthers() error {
 	entries, err := os.ReadDir(f.repo.CommonDir)
 	if err != nil {
@@ -157,7 +157,7 @@ func (f *Frozen) copyConfig(ctx context.Context) error {
 		writeKey(&b, configKey{name: key, value: value, has: hasValue})
 	}
 	if !storage {
-		// LFS would keep what it cleans in the git dir it is run in.
+		// Without this LFS would store cleaned files in the git dir it runs in.
 		writeKey(&b, configKey{name: "lfs.storage", value: filepath.Join(f.repo.CommonDir, "lfs"), has: true})
 	}
 	return os.WriteFile(filepath.Join(f.Dir, "config"), []byte(b.String()), 0o600)
@@ -172,8 +172,8 @@ func keep(key string, partial bool) bool {
 		partial && slices.ContainsFunc(keptPartial(), match)
 }
 
-// writeKey writes one key as configuration text. The subsection, all between
-// the first and the last dot, and the value are quoted whole.
+// writeKey writes a key as configuration text. It quotes the subsection (all
+// between the first and the last dot) and the value whole.
 func writeKey(b *strings.Builder, k configKey) {
 	key := k.name
 	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
@@ -250,7 +250,7 @@ func (g *Git) defaultRules(name string) string {
 	return filepath.Join(home, ".config", "git", name)
 }
 
-// copyFile copies a small file; one that is not there is no error.
+// copyFile copies a small file; a missing file is no error.
 func copyFile(from, to string) error {
 	text, err := os.ReadFile(from)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) {

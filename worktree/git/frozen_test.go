@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestFrozenValues reads back what the copy holds.
+// TestFrozenValues reads the values of the copy.
 func TestFrozenValues(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Gather packs all that tip needs beyond have into the quarantine.
+// Gather packs all objects that tip needs beyond have into the quarantine.
 //
-// An object that git finds in the repository is not written again, even
-// where no ref holds it there: a blob the agent staged and unstaged. A `git
-// gc --prune=now` would then take it from under a capture. After Gather
-// nothing can, and an object that is gone already is an [*Error] here rather
-// than a hole in what gets published.
+// Git does not write an object again that the repository has, even if no ref
+// holds it: for example a blob that the agent staged and unstaged. A `git gc
+// --prune=now` would then remove it from a capture. After Gather a gc cannot
+// remove it. If an object is gone already Gather returns an [*Error], so that
+// no incomplete commit is published.
 func (q *Quarantine) Gather(ctx context.Context, tip Hash, have ...Hash) error {
 	var revs strings.Builder
 	fmt.Fprintln(&revs, tip)

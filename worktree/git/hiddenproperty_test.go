@@ -11,7 +11,7 @@ import (
 	"agentswarm/internal/testing/campaign"
 )
 
-// scene is a user and swarm at work on one repository in turns.
+// scene lets a user and swarm change one repository in turns.
 type scene struct {
 	*hiding
 	rand     *rand.Rand

@@ -27,12 +27,12 @@ const (
 	maxBounds = 4
 )
 
-// hold sees to it that no housekeeping of the user's takes commits, or their history,
-// away from a run.
+// hold protects the commits of a run, and their history, from the user's git
+// housekeeping.
 //
-// Commits that nobody but us has a name for are in packs with a .keep file, and so are
-// the latest commits of the user's, who may amend or rebase them. All that they are
-// built upon is pinned in the repository.
+// Commits that only swarm names are in packs with a .keep file. So are the latest
+// commits of the user, who may amend or rebase them. The commits that they are built
+// upon are pinned in the repository.
 func (s *refStore) hold(ctx context.Context, run string, commits ...Hash) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *refStore) hold(ctx context.Context, run string, commits ...Hash) error 
 	})
 }
 
-// pinAgain makes pins that somebody removed.
+// pinAgain makes pins again that were removed.
 func (s *refStore) pinAgain(ctx context.Context) error {
 	k, err := s.holdings(ctx)
 	if err == nil {
@@ -114,7 +114,7 @@ func (s *refStore) learn(ctx context.Context, run string) error {
 	return nil
 }
 
-// holdOne holds one commit for a run.
+// holdOne holds a commit for a run.
 func (s *refStore) holdOne(ctx context.Context, run string, commit Hash) error {
 	bounds, err := s.boundsOf(ctx, commit)
 	if err == nil {
@@ -269,8 +269,8 @@ func outside(commits []Hash, listed map[Hash][]Hash) []Hash {
 	return out
 }
 
-// highest are the commits that are in the history of no other one. They are all of them
-// if git cannot tell.
+// highest returns the commits that are in the history of no other commit of the list.
+// It returns the whole list if git cannot tell.
 func (s *refStore) highest(ctx context.Context, commits []Hash) []Hash {
 	slices.Sort(commits)
 	commits = slices.Compact(commits)
@@ -303,8 +303,8 @@ func (s *refStore) small(ctx context.Context, commits, bounds []Hash) (bool, err
 	return size <= youngBytes, err
 }
 
-// copyAbove copies the objects of commits and their history that are neither in one of
-// our packs nor in the history of bounds into a pack that is kept for a run.
+// copyAbove copies objects of commits and their history into a pack that is kept for a
+// run. It omits objects in our packs and in the history of bounds.
 func (s *refStore) copyAbove(ctx context.Context, run string, commits, bounds []Hash) error {
 	needed, err := s.objectsAbove(ctx, commits, bounds)
 	if err != nil || len(needed) == 0 {

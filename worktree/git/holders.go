@@ -15,13 +15,13 @@ import (
 type Holder struct {
 	// Repo is the repository seen from that checkout.
 	Repo *Repo
-	// Doing names what is going on there: "a rebase", "a merge", …; empty
-	// when nothing is.
+	// Doing names the operation in progress there: "a rebase", "a merge", …;
+	// empty if there is none.
 	Doing string
 }
 
-// Holders lists the checkouts that hold a branch. One whose folder is gone
-// holds nothing.
+// Holders lists the checkouts that hold a branch. A checkout whose folder is
+// gone holds no branch.
 func (r *Repo) Holders(ctx context.Context, ref string) ([]Holder, error) {
 	all, err := r.Checkouts(ctx)
 	if err != nil {
@@ -35,8 +35,9 @@ func (r *Repo) Holders(ctx context.Context, ref string) ([]Holder, error) {
 	for i, c := range all {
 		gitDir := admins[c.Dir]
 		if i == 0 {
-			// The main one is listed first. In a submodule git takes the
-			// git dir for its checkout; where we stand in it we know better.
+			// The main checkout is listed first. In a submodule git takes the
+			// git dir for its checkout. If we run in that checkout we know its
+			// folder.
 			gitDir = r.CommonDir
 			if r.GitDir == r.CommonDir {
 				c.Dir = r.TopLevel
@@ -82,8 +83,8 @@ func (r *Repo) admins() (map[string]string, error) {
 	return admins, nil
 }
 
-// comesBack reports whether what goes on under gitDir ends on the branch:
-// a rebase or a bisect detaches HEAD and remembers where it was.
+// comesBack reports whether the operation under gitDir ends on the branch: a
+// rebase or a bisect detaches HEAD and records the branch.
 func comesBack(gitDir, ref string) bool {
 	for _, file := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
 		text, err := os.ReadFile(filepath.Join(gitDir, file))
@@ -95,7 +96,7 @@ func comesBack(gitDir, ref string) bool {
 	return false
 }
 
-// doing names what is in progress in a checkout.
+// doing names the operation in progress in a checkout.
 func doing(gitDir string) string {
 	for _, sign := range [...]struct{ file, what string }{
 		{"rebase-merge", "a rebase"},

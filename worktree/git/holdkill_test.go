@@ -142,9 +142,9 @@ func killedHolds(t *testing.T, steps []string) {
 	h.nothingLeft(kept, b, next)
 }
 
-// killedReleases kills a gc at each step while it releases a run, and sees that others
-// lose nothing and that the next gc finishes it. If the pin is lower in the end, the run
-// was the last one that needed it.
+// killedReleases kills a gc at each step while it releases a run. It checks that other
+// runs lose no object and that the next gc finishes the release. If lower is set, the
+// run was the last that needed the pin, and the pin is lower in the end.
 func killedReleases(t *testing.T, steps []string, lower bool) {
 	h, kept := killScene(t)
 	h.commit("b", "second\n")

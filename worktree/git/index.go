@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// IndexEntry is one file of an index, with what git saw of it on disk.
+// IndexEntry is a file of an index, with its status on disk as git saw it.
 // Times, size and inode are cut to 32 bits, as git stores them.
 type IndexEntry struct {
 	Path         string
@@ -29,7 +29,7 @@ func (t IndexTime) Before(u IndexTime) bool {
 	return t.Sec < u.Sec || t.Sec == u.Sec && t.Nano < u.Nano
 }
 
-// IndexError says that an index file is not one we can read.
+// IndexError says that we cannot read an index file.
 type IndexError struct{ Reason string }
 
 func (e *IndexError) Error() string { return "read index: " + e.Reason }
@@ -42,8 +42,8 @@ const (
 )
 
 // ReadIndex reads the entries of an index file, versions 2 to 4
-// (gitformat-index(5)). One with folders in place of files (a sparse index)
-// or with entries kept in another file (a split index) is an [*IndexError]:
+// (gitformat-index(5)). It returns an [*IndexError] for a sparse index (folders
+// in place of files) and for a split index (entries in another file).
 // [Frozen.Fill] writes neither.
 func (r *Repo) ReadIndex(path string) ([]IndexEntry, error) {
 	text, err := os.ReadFile(path)

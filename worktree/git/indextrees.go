@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// IndexTree is what an index knows of a folder: the tree that its entries
-// make, and how many entries these are, those of folders below included.
+// IndexTree is the index's record of a folder: the tree of its entries and
+// their number, those of folders below included.
 type IndexTree struct {
 	ID      Hash
 	Entries int
@@ -44,8 +44,7 @@ func (r *Repo) ReadIndexTrees(path string) ([]IndexEntry, map[string]IndexTree, 
 	return entries, trees, nil
 }
 
-// maxDepth bounds how deep folders may lie in one another: paths have no more
-// than 4096 bytes.
+// maxDepth bounds the depth of nested folders: paths have at most 4096 bytes.
 const maxDepth = 4096
 
 // treeParser reads the extension TREE (gitformat-index(5)).

@@ -37,8 +37,8 @@ func (s *refStore) line(run string) (string, error) {
 	return keptMark + " " + id + " " + run, err
 }
 
-// storeID is the name of the refStore in .keep files. Several state folders may serve
-// one repository.
+// storeID is the name of the refStore in .keep files. A repository may serve several
+// state folders.
 func (s *refStore) storeID() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,8 @@ func ignoreExist(err error) error {
 	return err
 }
 
-// writeKeep makes the .keep file of a pack, on the disk. One that is there is an error.
+// writeKeep makes the .keep file of a pack and syncs it to the disk. It returns an
+// error if the file exists.
 func writeKeep(path, line string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -80,8 +80,7 @@ func (r *Repo) newPackName() string {
 }
 
 const (
-	// manyPacks is how many kept packs may lie beside each other before they are made
-	// one.
+	// manyPacks is the number of kept packs from which they are joined.
 	manyPacks = 48
 	// maxJoined is how large a pack may be that is joined with others, in bytes.
 	maxJoined = 64 << 20
@@ -94,8 +93,8 @@ func (s *refStore) joinPacks(ctx context.Context) error {
 	return s.locked(func() error { return s.joinMany(ctx, manyPacks) })
 }
 
-// joinMany makes packs of ours one where there are as many: every git, the user's too,
-// opens the index of each pack. Objects and the runs that need them stay together.
+// joinMany joins packs of ours if there are at least many, as every git, also the
+// user's, opens the index of each pack. Objects keep the runs that need them.
 func (s *refStore) joinMany(ctx context.Context, many int) error {
 	id, err := s.storeIDLocked()
 	if err != nil {

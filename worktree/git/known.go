@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// offline keeps git from fetching what a partial clone lacks: who only asks
-// what is known waits for no network, and runs no program for it.
+// offline keeps git from fetching objects that a partial clone lacks. A query
+// about known objects so waits for no network and runs no program.
 func offline() []string { return []string{"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1"} }
 
 // Published reports whether a revision is on a branch of a remote, as far as

@@ -20,7 +20,7 @@ type opener interface {
 // layer first.
 type layeredFiles []*os.Root
 
-// openLayers opens folders; one that is not there has no files.
+// openLayers opens folders; a missing folder has no files.
 func openLayers(dirs []string) (layeredFiles, error) {
 	var l layeredFiles
 	for _, dir := range dirs {
@@ -29,7 +29,7 @@ func openLayers(dirs []string) (layeredFiles, error) {
 			continue
 		}
 		if err == nil && !at.IsDir() {
-			break // it hides what lies below it
+			break // it hides the layers below it
 		}
 		var root *os.Root
 		if err == nil {
@@ -63,8 +63,8 @@ func (l layeredFiles) OpenFile(name string, flag int, mode fs.FileMode) (*os.Fil
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// settled reports whether what is at a path of an overlay is what one of its
-// layers has there, be it nothing.
+// settled reports whether a layer of an overlay decides the content of a path,
+// also if it decides that there is no file.
 func settled(root *os.Root, name string) bool {
 	path := ""
 	for part := range strings.SplitSeq(name, "/") {

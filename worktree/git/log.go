@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// LogRequest asks for the latest commits of the past of one.
+// LogRequest asks for the latest commits in the history of a commit.
 type LogRequest struct {
 	From  Hash   // required
-	Path  string // only those that change it, or what is below it; empty: all
+	Path  string // only commits that change it or a path below it; empty: all
 	Max   int    // required
 	Limit int    // required; how many bytes the answer of git may have
 }
 
-// LogEntry is one commit of a past.
+// LogEntry is a commit of a history.
 type LogEntry struct {
 	Commit  Hash
 	Author  string
@@ -30,11 +30,11 @@ type LogEntry struct {
 	Files []string
 }
 
-// Log lists the past of a commit, that one first, as git orders it. Where the
-// answer is longer than its limit the error is a [*LongError].
+// Log lists the history of a commit, the commit itself first, in git's order.
+// It returns a [*LongError] if the answer is longer than its limit.
 //
-// What the repository's configuration says of logs has no part in it, nor have
-// replacements of commits.
+// The repository's configuration of logs and replacements of commits have no
+// effect.
 func (q *Quarantine) Log(ctx context.Context, r LogRequest) ([]LogEntry, error) {
 	args := []string{
 		"log", "-z", "--raw", "--no-abbrev", "--no-renames", "--root", "--no-color", "--no-decorate",

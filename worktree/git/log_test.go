@@ -73,7 +73,7 @@ work by User: ["a" "dir/:(top) b"]
 }
 
 // TestLogRunsNothing has a repository whose configuration names programs for
-// logs, other authors, and another commit in the place of the one asked for.
+// logs, other authors, and a replacement for the requested commit.
 func TestLogRunsNothing(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

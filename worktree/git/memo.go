@@ -7,10 +7,11 @@ import (
 	"sync"
 )
 
-// maxListed is how many files a kept listing may have. One takes about 150 bytes.
+// maxListed is the number of files that a kept listing may have. A file takes
+// about 150 bytes.
 const maxListed = 100_000
 
-// Bounds of what is kept: trees of commits, and changes between trees.
+// Bounds of the kept trees of commits and changes between trees.
 const (
 	maxDiffs   = 32
 	maxTrees   = 10_000
@@ -169,7 +170,7 @@ func (r *Repo) CommitTree(ctx context.Context, rev string) (commit, tree Hash, e
 			return Hash(f[0]), Hash(f[2]), nil
 		}
 	}
-	// These say what is wrong.
+	// These return the error to report.
 	if commit, err = r.Commit(ctx, rev); err != nil {
 		return "", "", err
 	}

@@ -47,7 +47,7 @@ func TestMemo(t *testing.T) {
 	if len(entries) != 2 || !slices.Equal(sizes, []int64{5, 2}) || len(changes) != 1 || changes[0].Path != "d/b" {
 		t.Errorf("entries, sizes, changes = %v, %v, %v", entries, sizes, changes)
 	}
-	// Callers may change what they get.
+	// Callers may change the returned slices.
 	want := [2]string{entries[0].Path, changes[0].Path}
 	entries[0].Path, changes[0].Path = "other", "other"
 

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Merger merges pairs of commits like [Quarantine.MergeTree], by one `git
+// Merger merges pairs of commits like [Quarantine.MergeTree], by a single `git
 // merge-tree --stdin` that stays alive: a merge without a conflict needs a
 // tenth of the time.
 //
-// Whenever that process does not do what it should, [Quarantine.MergeTree]
-// is asked instead, and what that says is the result. So a merge comes to the
-// same whichever way it was made.
+// If that process fails or does not answer, Merger calls [Quarantine.MergeTree]
+// and returns its result. So the result of a merge does not depend on the way
+// it was made.
 //
-// It is for one goroutine at a time. Close it.
+// Merger serves a single goroutine at a time. The caller must close it.
 type Merger struct {
 	q    *Quarantine
 	live *mergeProcess // nil: none runs
@@ -30,16 +30,16 @@ type Merger struct {
 	asked, fresh int
 }
 
-// mergePatience is how long an answer may be on its way before the process
-// is told that nothing more comes. A git that keeps answers in a buffer would
-// be waited for without end; one that is just slow has to be started anew.
+// mergePatience is how long an answer may take before the process's input is
+// closed. Without it swarm would wait without end for a git that keeps answers
+// in a buffer. A git that is only slow is started again.
 const mergePatience = 3 * time.Second
 
 // mergeFailures is how many merges in a row may fail before the process is
 // given up: each costs a start for nothing.
 const mergeFailures = 3
 
-// Merger makes ready to merge. Nothing is started before the first merge.
+// Merger prepares merges. It starts no process before the first merge.
 func (q *Quarantine) Merger() *Merger { return &Merger{q: q, patience: mergePatience} }
 
 // Close ends the process.
@@ -63,7 +63,8 @@ func (m *Merger) Merge(ctx context.Context, ours, theirs Hash) (*MergeResult, er
 	return m.q.MergeTree(ctx, ours, theirs)
 }
 
-// ask asks the process that is alive. One that failed is not asked again.
+// ask requests a merge from the live process. It does not use a process again
+// that failed.
 func (m *Merger) ask(ctx context.Context, ours, theirs Hash) (*MergeResult, bool) {
 	if !m.q.repo.named(ours) || !m.q.repo.named(theirs) {
 		return nil, false // a line of its input must be two names
@@ -91,7 +92,7 @@ func (m *Merger) ask(ctx context.Context, ours, theirs Hash) (*MergeResult, bool
 	return result, true
 }
 
-// pair is what is merged.
+// pair is the two commits of a merge.
 type pair struct{ ours, theirs Hash }
 
 // mergeProcess is a `git merge-tree --stdin`.
@@ -103,9 +104,8 @@ type mergeProcess struct {
 // mergeProcess starts the process.
 func (q *Quarantine) mergeProcess(ctx context.Context) (*mergeProcess, error) {
 	t, err := q.talk(ctx, Cmd{
-		// Messages are asked for always: git 2.39 goes on to give them
-		// once there was a conflict, and it is after them that it sends
-		// what it has to say.
+		// Messages are always requested: git 2.39 prints them anyway after a
+		// conflict. Only after them it prints its remaining output.
 		Args:   []string{"merge-tree", "--stdin", "--messages"},
 		Config: append(mergeConfig(), "merge.renames=true", "diff.renames=true"),
 	})
@@ -115,7 +115,7 @@ func (q *Quarantine) mergeProcess(ctx context.Context) (*mergeProcess, error) {
 	return &mergeProcess{talk: t, answers: mergeStream{text: t.out}}, nil
 }
 
-// merge asks for one merge.
+// merge requests a single merge.
 func (p *mergeProcess) merge(ctx context.Context, give pair, patience time.Duration) (*MergeResult, error) {
 	defer p.asking(ctx)()
 	if err := p.say(give); err != nil {
@@ -131,8 +131,8 @@ func (p *mergeProcess) merge(ctx context.Context, give pair, patience time.Durat
 		p.broken = false
 		return m, nil
 	}
-	// Where an answer ends is seen only by what follows it. A commit that is
-	// merged with itself gives something to follow; so does the end.
+	// The end of an answer shows only by the bytes after it. A merge of a
+	// commit with itself makes such bytes; so does the end of the output.
 	followed := p.say(pair{give.theirs, give.theirs})
 	if err := p.answers.rest(m); err != nil {
 		return nil, err
@@ -149,10 +149,10 @@ func (p *mergeProcess) say(give pair) error {
 	return err
 }
 
-// mergeStream reads the answers of `merge-tree --stdin --messages`. Each is
-// "1" for clean or "0", the tree, the versions in conflict, an empty field,
-// messages, and an empty field. Advice about submodules, in one field, may
-// stand for the last.
+// mergeStream reads the answers of `merge-tree --stdin --messages`. Each is "1"
+// for clean or "0", the tree, the versions in conflict, an empty field,
+// messages, and an empty field. Advice about submodules, in a single field, may
+// stand in place of the last.
 type mergeStream struct {
 	text *bufio.Reader
 	owed bool // the answer that began last has not been read to its end

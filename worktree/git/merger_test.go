@@ -18,11 +18,11 @@ import (
 	"agentswarm/internal/testprogram"
 )
 
-// side is a commit on the first one with some files changed.
+// side makes a commit on the first commit with some files changed.
 func (y *yard) side(files map[string]string) Hash {
 	y.Helper()
 	y.git("checkout", "-q", "--detach", "main")
-	// A file goes before what takes its place as a folder is looked for.
+	// A file is removed before a folder takes its place.
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		y.must(os.RemoveAll(filepath.Join(y.dir, name)))
 	}
@@ -49,8 +49,8 @@ func (y *yard) gitlink(base Hash, id string) Hash {
 	return commit
 }
 
-// TestMerger: one process for all says what a process for each does, and
-// sees what is made while it runs, loose or in a pack.
+// TestMerger: a single process for all merges gives the same results as a
+// process for each. It sees objects made while it runs, loose or in a pack.
 func TestMerger(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
@@ -111,15 +111,15 @@ func (y *yard) commitsOn(o *Objects, c CommitRequest, i int) (last Hash) {
 	return last
 }
 
-// TestMergerRefuses: what git will not merge is the same error as ever, and
-// does not keep the next merge from being made.
+// TestMergerRefuses: a merge that git refuses gives the same error as without
+// the process. The next merge works.
 func TestMergerRefuses(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	a, b := y.side(map[string]string{"a": "2\n"}), y.side(map[string]string{"d/b": "2\n"})
 	stranger := y.gitlink("", "1")
 	m := y.q.Merger()
-	m.patience = time.Minute // one that is slow is not there any more at the end
+	m.patience = time.Minute // a slow process would be ended, and m.live would be nil below
 	for _, p := range []pair{
 		{a, stranger}, {a, Hash(strings.Repeat("1", 40))}, {a, "main"}, {a, "HEAD\nHEAD HEAD"},
 		{a, y.hash("HEAD^{tree}")}, {"", ""},
@@ -174,7 +174,8 @@ func TestMergerOdd(t *testing.T) {
 			tt.script+"\n;; *) exec git \"$@\";; esac\n")
 		y.repo.Git = &Git{binary: fake, env: y.environ()}
 		m := y.q.Merger()
-		// One that is slow has to be started anew, and only one waits for that.
+		// A process that is slow is started anew, which changes the counts.
+		// Only a single test case waits for that.
 		m.patience = time.Minute
 		if name == "keeps it all" {
 			m.patience = 200 * time.Millisecond
@@ -195,7 +196,7 @@ func TestMergerOdd(t *testing.T) {
 	}
 }
 
-// answers are what `git merge-tree --stdin --messages` says, as recorded.
+// These are recorded answers of `git merge-tree --stdin --messages`.
 const (
 	answerTree     = "4da5228e19ef3793f1a42618bacd2f1889314661"
 	answerClean    = "1\x00" + answerTree + "\x00\x001\x00a\x00Auto-merging\x00Auto-merging a\n\x00\x00"
@@ -226,8 +227,8 @@ func TestMergeStream(t *testing.T) {
 	}
 }
 
-// FuzzMergeStream: what is read of a stream is what was in it, and a stream
-// that ends too early is an error.
+// FuzzMergeStream: the parsed results equal the content of the stream, and a
+// stream that ends too early is an error.
 func FuzzMergeStream(f *testing.F) {
 	for _, seed := range []string{
 		answerClean, answerConflict, answerAdvice, "0\x00" + answerTree + "\x00\x0099999999999\x00",

@@ -11,13 +11,13 @@ import (
 	"sync"
 )
 
-// MergeResult is what a three-way merge of two commits came to.
+// MergeResult is the result of a three-way merge of two commits.
 type MergeResult struct {
 	// Tree holds the merge; where there are conflicts, files with markers.
 	Tree Hash
 	// Stages are the versions that did not go together; empty when clean.
 	Stages []Stage
-	// Messages say what git did and why it could not.
+	// Messages are git's reports about paths and the reasons of conflicts.
 	Messages []MergeMessage
 	// Clean is set when nothing conflicts.
 	Clean bool
@@ -31,7 +31,7 @@ type Stage struct {
 	Number int // 1 the base's, 2 ours, 3 theirs
 }
 
-// MergeMessage is one thing git has to say about some paths.
+// MergeMessage is a report of git about some paths.
 type MergeMessage struct {
 	Paths []string
 	Kind  string // stable: "Auto-merging", "CONFLICT (contents)", …
@@ -44,16 +44,16 @@ type CrashError struct{ Reason string }
 
 func (e *CrashError) Error() string { return "git crashed: " + oneLine(e.Reason) }
 
-// crashed is what a failed assertion of the merge leaves on stderr. A git
-// that was killed says nothing, and may do better next time.
+// crashed matches a failed assertion of the merge on stderr. A killed git
+// prints none, and a retry may succeed.
 var crashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`merge-\w+\.c:\d+`) })
 
 // MergeTree merges two commits from their common ancestor, in memory.
 //
-// Merge drivers are whatever the quarantine's configuration names; a frozen
-// one names none. Git 2.39 fails an assertion on some renames where a file
-// met a link: then it is asked again not to look for renames. One that fails
-// even so is a [*CrashError].
+// The quarantine's configuration names the merge drivers; a frozen
+// configuration names none. Git 2.39 fails an assertion on some renames where a
+// file met a link: MergeTree then retries without the search for renames. It
+// returns a [*CrashError] if the retry fails too.
 func (q *Quarantine) MergeTree(ctx context.Context, ours, theirs Hash) (*MergeResult, error) {
 	return q.mergeStyled(ctx, ours, theirs, "merge")
 }
@@ -77,8 +77,8 @@ func (q *Quarantine) mergeStyled(ctx context.Context, ours, theirs Hash, style s
 	return m, nil
 }
 
-// mergeTree merges once. What decides how is given here and not left to the
-// user's configuration: a merge is the same whoever makes it.
+// mergeTree merges once. Its settings are given here and not left to the user's
+// configuration, so that a merge is the same for all users.
 func (q *Quarantine) mergeTree(ctx context.Context, ours, theirs Hash, config ...string) (*MergeResult, error) {
 	out, err := q.Run(ctx, Cmd{
 		Args:   []string{"merge-tree", "--write-tree", "-z", string(ours), string(theirs)},
@@ -170,7 +170,7 @@ func parseStage(rec string) (Stage, error) {
 	return Stage{Path: path, Mode: f[0], ID: Hash(f[1]), Number: n}, nil
 }
 
-// fields cuts what ends in NUL.
+// fields splits text into fields that end in NUL.
 type fields struct{ rest []byte }
 
 func (f *fields) done() bool { return len(f.rest) == 0 }

@@ -112,8 +112,8 @@ func TestMergeTree(t *testing.T) {
 	}
 }
 
-// TestMergeTreeCrash: a fault of git's own is told from a git that somebody
-// killed: the one is final, the other may do better next time.
+// TestMergeTreeCrash: a crash of git is told from a git that was killed. A
+// crash is final, a retry after a kill may succeed.
 func TestMergeTreeCrash(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

@@ -176,6 +176,6 @@ func (r *Repo) HasCommit(ctx context.Context, h Hash) (bool, error) {
 	return err == nil, err
 }
 
-// Doing names what is in progress in this checkout, such as "a rebase"; empty
-// if nothing is.
+// Doing names the operation in progress in this checkout, such as "a rebase";
+// empty if there is none.
 func (r *Repo) Doing() string { return doing(r.GitDir) }

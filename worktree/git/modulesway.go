@@ -14,9 +14,9 @@ type modulesWay struct {
 	refused    []ModuleInTheWay // those that block the changes
 }
 
-// modulesInTheWay looks at the checkouts of submodules where the changes record a
-// submodule or put files in place of one. Like git's own checkout it accepts one that
-// is at the recorded commit already: its files stay as they are.
+// modulesInTheWay checks the checkouts of submodules where the changes record a
+// submodule or replace it by files. Like git's own checkout it accepts a submodule
+// that is at the recorded commit already: its files stay.
 func (r *Repo) modulesInTheWay(ctx context.Context, changes []Change) (way modulesWay, err error) {
 	way.checkedOut = map[string]bool{}
 	above := newPathSet(changes).above

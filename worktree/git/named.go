@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// NamedRequest asks for all files of one name, in whatever folder.
+// NamedRequest asks for all files with a given name, in any folder.
 type NamedRequest struct {
 	Commit Hash   // required
 	Name   string // required; without a folder
@@ -18,15 +18,15 @@ type NamedRequest struct {
 	Limit  int    // required; how long they may be together, in bytes
 }
 
-// NamedFile is one of them.
+// NamedFile is a file with the requested name.
 type NamedFile struct {
 	Entry
 	Text []byte // nil: it is no plain file
 }
 
-// Named reads the files of one name that a commit has, ordered by their paths.
-// Where they are too many, or too long, the error is a [*ManyError] or a
-// [*LongError]. Submodules are other repositories: nothing in them is found.
+// Named reads the files with a given name in a commit, ordered by their paths.
+// It returns a [*ManyError] if they are too many, or a [*LongError] if they are
+// too long. It does not search submodules, as these are other repositories.
 func (r *Repo) Named(ctx context.Context, q NamedRequest) ([]NamedFile, error) {
 	found := namedEntries{name: q.Name, most: q.Max}
 	err := r.findEntries(ctx, q.Commit, nil, &found)
@@ -85,7 +85,7 @@ func (r *Repo) findEntries(ctx context.Context, commit Hash, paths []string, fou
 	return cmp.Or(found.err, err) // for found.err git broke off
 }
 
-// within reports whether a path is another one or below it.
+// within reports whether a path is equal to dir or below it.
 func within(name, dir string) bool {
 	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, "/"))
 	return ok && (rest == "" && !strings.HasSuffix(dir, "/") || strings.HasPrefix(rest, "/"))
@@ -125,8 +125,8 @@ func (r *Repo) texts(ctx context.Context, entries []Entry, limit int, wanted fun
 // plain reports whether an entry is a file with content of its own.
 func (e *Entry) plain() bool { return strings.HasPrefix(e.Mode, "100") }
 
-// batched takes one blob off the answer of `cat-file --batch`:
-// "id blob size\ncontent\n".
+// batched cuts a blob off the answer of `cat-file --batch`: "id blob
+// size\ncontent\n".
 func batched(text []byte, id Hash) (blob, rest []byte, err error) {
 	head, rest, _ := bytes.Cut(text, []byte("\n"))
 	size := 0
@@ -141,8 +141,8 @@ type ManyError struct{ Most int }
 
 func (e *ManyError) Error() string { return fmt.Sprintf("more than %d of them", e.Most) }
 
-// namedEntries keeps what it wants of the answer of `ls-tree -z`, which may be
-// very long.
+// namedEntries keeps the matching entries from the answer of `ls-tree -z`,
+// which may be very long.
 type namedEntries struct {
 	name string // empty: any
 	most int

@@ -46,7 +46,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestNamedEntriesInPieces: what a write ends with need not end a record.
+// TestNamedEntriesInPieces: the end of a write need not be the end of a record.
 func TestNamedEntriesInPieces(t *testing.T) {
 	t.Parallel()
 	text := []byte("100644 blob 1111\tx/NOTE\x00100644 blob 2222\tOTHER\x00120000 blob 3333\tNOTE\x00")

@@ -28,7 +28,7 @@ func (r *Repo) createRef(name string, id Hash) error {
 	unlock := func(err error) error {
 		return errors.Join(err, lock.Close(), os.Remove(lock.Name()))
 	}
-	// Under the lock, so that nobody makes it in between.
+	// Under the lock, so that no other process makes it in between.
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) || !r.unpacked(name) {
 		return unlock(errGitsRef)
 	}

@@ -12,7 +12,7 @@ import (
 // NoteRequest is a text for commits, as git notes keep it.
 type NoteRequest struct {
 	Ref     string   // of the notes, below refs/notes/; required
-	Commits []Hash   // each gets the text in place of an older one; required
+	Commits []Hash   // each gets the text, which replaces an older note; required
 	Text    []byte   // required
 	Message string   // of the commit on the ref; required
 	By      Person   // of that commit; required
@@ -134,8 +134,7 @@ func (r *Repo) Note(ctx context.Context, ref string, commit Hash) ([]byte, error
 	return out, nil
 }
 
-// Between are the commits on the way from one commit to a later one by first parents, the
-// oldest first, without the first.
+// Between lists the commits after from up to to by first parents, the oldest first.
 func (r *Repo) Between(ctx context.Context, from, to Hash) ([]Hash, error) {
 	out, err := r.Run(ctx, Cmd{Args: []string{"rev-list", "--first-parent", "--reverse", string(from) + ".." + string(to), "--"}})
 	if err != nil {

@@ -38,7 +38,7 @@ func TestNotes(t *testing.T) {
 		t.Errorf("notes are %q and %q, want both and new", read(first), read(second))
 	}
 
-	// A note of git's own lies in a folder: the next one replaces it there.
+	// A note of git's own lies in a folder: the next note replaces it there.
 	name := string(first)
 	blob := g.git("rev-parse", ref+":"+name)
 	below := g.mktree("100644 blob " + blob + "\t" + name[2:] + "\n")
@@ -65,8 +65,8 @@ func (g *ground) mktree(listing string) string {
 	return g.in(g.root, "-c", "alias.mk=!git mktree < \""+file+"\"", "mk")
 }
 
-// TestSigning: only the settings of the user count. What the repository says, which agents
-// can write, is not read.
+// TestSigning: only the settings of the user count. The repository's configuration is not
+// read, as agents can write it.
 func TestSigning(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

@@ -22,7 +22,7 @@ import (
 type objectFiles struct {
 	dirs  []string // object folders, ours first
 	idLen int
-	packs []*pack     // the one that had the last object is first
+	packs []*pack     // the pack of the last found object is first
 	seen  []time.Time // when the pack folders were last changed
 	bases baseCache
 	text  *bufio.Reader // the two are kept for their buffers
@@ -32,7 +32,7 @@ type objectFiles struct {
 // newObjectFiles opens the folder of a quarantine and those it borrows from.
 func newObjectFiles(q *Quarantine) *objectFiles {
 	own := filepath.Join(q.repo.CommonDir, "objects")
-	// Where it cannot be told what they borrow from, git still knows.
+	// If the folders they borrow from cannot be found, git still knows them.
 	more, _ := borrowed(own, maxBorrow)
 	f := &objectFiles{dirs: append([]string{q.Dir, own}, more...), idLen: q.repo.hexLen() / 2}
 	f.scan()
@@ -55,7 +55,7 @@ func (f *objectFiles) read(w want) ([]byte, error) {
 	if !errors.Is(err, fs.ErrNotExist) || !f.changed() {
 		return raw, err
 	}
-	// Somebody packed: what is looked for may have moved.
+	// Another process packed: the object may have moved.
 	f.scan()
 	return f.look(w)
 }

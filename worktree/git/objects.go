@@ -19,19 +19,18 @@ const treeLimit = 64 << 20
 const cachedEntries = 1 << 16
 
 // Objects reads the objects of a repository and of a quarantine that borrows
-// from it, and writes trees and commits into the quarantine, without a
-// process for each.
+// from it, and writes trees and commits into the quarantine, without a process
+// for each.
 //
-// It reads object folders itself, which is fast and never the last word:
-// what it does not find, or cannot read, a `git cat-file` that stays alive
-// is asked for.
+// It reads object folders itself, which is fast. If it does not find an object,
+// or cannot read it, it asks a `git cat-file` that stays alive.
 //
-// It is for one goroutine at a time. Close it.
+// Objects serves a single goroutine at a time. The caller must close it.
 type Objects struct {
 	q     *Quarantine
 	files *objectFiles
 	trees treeCache
-	held  *held // nil: what is written is put down at once
+	held  *held // nil: objects are written to the disk at once
 	asked *catFile
 }
 
@@ -39,8 +38,8 @@ type Objects struct {
 // writing in process.
 func (q *Quarantine) Objects() *Objects { return &Objects{q: q} }
 
-// Close closes what is open, and ends the process that reads for us, if one
-// was needed. What is held and was not put down is lost.
+// Close closes the open files and ends the process that reads for us, if there
+// is one. Held objects that were not flushed are lost.
 func (o *Objects) Close() error {
 	var err error
 	if o.files != nil {
@@ -101,8 +100,8 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("object %s has %d bytes, more than %d", e.ID, e.Size, e.Limit)
 }
 
-// Tree lists the entries of one tree, not of those below it, in git's order.
-// The list is shared: it must not be changed.
+// Tree lists the entries of a tree object, without those of trees below it, in
+// git's order. The caller must not change the list, as it is shared.
 func (o *Objects) Tree(ctx context.Context, h Hash) ([]TreeEntry, error) {
 	if entries, ok := o.trees.held[h]; ok {
 		return entries, nil
@@ -119,8 +118,8 @@ func (o *Objects) Tree(ctx context.Context, h Hash) ([]TreeEntry, error) {
 	return entries, nil
 }
 
-// Blob is the content of a blob.
-// One with more than limit bytes is a [*SizeError].
+// Blob returns the content of a blob. It returns a [*SizeError] if the blob has
+// more than limit bytes.
 func (o *Objects) Blob(ctx context.Context, h Hash, limit int64) ([]byte, error) {
 	raw, err := o.read(ctx, want{id: h, kind: "blob", limit: limit})
 	if err != nil {
@@ -166,8 +165,8 @@ func (o *Objects) read(ctx context.Context, w want) ([]byte, error) {
 	if here == nil || errors.As(here, &large) {
 		return raw, here
 	}
-	// A partial clone fetches what is missing here, and what we cannot read
-	// is git's to judge.
+	// A partial clone fetches missing objects here. Git reports on objects that
+	// we cannot read.
 	for {
 		fresh := o.asked == nil
 		if fresh {
@@ -188,7 +187,7 @@ func (o *Objects) read(ctx context.Context, w want) ([]byte, error) {
 		if err == nil || fresh || ctx.Err() != nil {
 			return raw, errors.Join(err, cerr)
 		}
-		// One that was alive before may have been killed since.
+		// An older process may have been killed since; a new process is asked.
 	}
 }
 
@@ -203,7 +202,7 @@ func (o *Objects) readHere(w want) ([]byte, error) {
 	return o.files.read(w)
 }
 
-// take checks what an object is before it is held.
+// take checks the kind and the size of an object and reads it.
 func (w want) take(kind string, size int64, r io.Reader) ([]byte, error) {
 	if kind != w.kind {
 		return nil, fmt.Errorf("it is a %s, not a %s", kind, w.kind)

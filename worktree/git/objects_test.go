@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// yard is a repository with one commit, made by real git, for the tests of
+// yard is a repository with a single commit, made by real git, for the tests of
 // objects, merges and moves.
 type yard struct {
 	testing.TB
@@ -103,8 +103,8 @@ func (y *yard) objects() *Objects {
 
 var formats = []string{"sha1", "sha256"}
 
-// TestObjects: what is in the repository, loose or packed, and what was just
-// made is read alike.
+// TestObjects: objects of the repository, loose or packed, and new objects are
+// read alike.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
@@ -194,7 +194,7 @@ func TestObjectsEndWithTheContext(t *testing.T) {
 	if entries, err := o.Tree(t.Context(), tree); err != nil || len(entries) != 2 {
 		t.Errorf("Tree after one that was called off = %+v, %v", entries, err)
 	}
-	// Somebody kills the process that reads for us.
+	// The process that reads for us is killed.
 	o.asked.stop(errors.New("killed by the test"))
 	o.asked.ended <- <-o.asked.ended
 	o.trees = treeCache{}
@@ -203,7 +203,7 @@ func TestObjectsEndWithTheContext(t *testing.T) {
 	}
 }
 
-// TestWriteTree: git reads what we write, in its own order.
+// TestWriteTree: git reads our trees, in its own order.
 func TestWriteTree(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
@@ -246,7 +246,7 @@ func TestWriteTree(t *testing.T) {
 	}
 }
 
-// TestWriteCommit: the commit is the one that git would write.
+// TestWriteCommit: the commit equals the commit that git would write.
 func TestWriteCommit(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {

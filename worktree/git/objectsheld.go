@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	// heldBytes is what is held before it is put down without being asked.
+	// heldBytes is the size of held objects at which they are flushed by
+	// themselves.
 	heldBytes = 16 << 20
-	// looseUpTo is how many objects are put down in a file each. Beyond it
-	// a pack is quicker, and kinder to whoever reads them.
+	// looseUpTo is how many objects are written to a file each. Beyond it a
+	// pack is faster to write and to read.
 	looseUpTo = 8
 )
 
-// held is what was written and is not on the disk yet.
+// held is the objects that are not on the disk yet.
 type held struct {
 	objects map[Hash]heldObject
 	order   []Hash
@@ -42,17 +43,17 @@ func (h *held) find(id Hash) (heldObject, bool) {
 	return o, ok
 }
 
-// Hold has what is written from now on wait in memory until [Objects.Flush]
-// puts it down, all in one pack. Until then only these Objects see it, and
-// no git.
+// Hold keeps objects written from now on in memory until [Objects.Flush] writes
+// all of them in a single pack. Until then only these Objects see them, and no
+// git does.
 func (o *Objects) Hold() {
 	if o.held == nil {
 		o.held = &held{objects: map[Hash]heldObject{}}
 	}
 }
 
-// Flush puts down what is held, where every git of the quarantine finds it,
-// one that runs already included.
+// Flush writes the held objects to the disk. Every git of the quarantine finds
+// them there, also a git that runs already.
 func (o *Objects) Flush() error {
 	if o.held == nil || len(o.held.order) == 0 {
 		return nil
@@ -95,13 +96,13 @@ func (o *Objects) hold(id Hash, object heldObject) error {
 	return nil
 }
 
-// deepest is how long a chain of objects like each other gets. It is what git
-// takes for reasonable in a pack.
+// deepest is the maximum length of a chain of deltas. It is git's default depth
+// in a pack.
 const deepest = 50
 
-// RewriteTree writes a tree that was made from another. While objects are
-// held, and the other one is, only what they differ in goes into the pack.
-// The list must not be changed after.
+// RewriteTree writes a tree that was made from another tree. If both are held,
+// the pack gets only their difference. The caller must not change the list
+// afterwards.
 func (o *Objects) RewriteTree(ctx context.Context, was Hash, entries []TreeEntry) (Hash, error) {
 	h, err := o.WriteTree(ctx, entries)
 	if err != nil {
@@ -120,10 +121,10 @@ func (o *Objects) RewriteTree(ctx context.Context, was Hash, entries []TreeEntry
 	return h, nil
 }
 
-// nameOf is what an object is called here.
+// nameOf computes the name of an object.
 func (r *Repo) nameOf(kind string, raw []byte) Hash {
 	if r.ObjectFormat != "sha256" {
-		// Any kind that is written here is one that go-git knows.
+		// go-git knows every kind that is written here.
 		t, _ := plumbing.ParseObjectType(kind)
 		return Hash(plumbing.ComputeHash(t, raw).String())
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// TestHold: what is held is seen by nobody else until it is put down, and
-// then it is what was written.
+// TestHold: only the holder sees held objects before the flush. After it git
+// reads the same content.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
@@ -108,7 +108,7 @@ func TestHoldIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzDelta: a delta makes what it was made of.
+// FuzzDelta: a delta of two contents makes the second from the first.
 func FuzzDelta(f *testing.F) {
 	f.Add([]byte("the same in the middle of it"), []byte("the same at the end of it"))
 	f.Add([]byte("aaa"), []byte("aaaa"))
@@ -117,7 +117,7 @@ func FuzzDelta(f *testing.F) {
 	f.Fuzz(func(t *testing.T, from, to []byte) {
 		got, err := packfile.PatchDelta(from, encodeDelta(from, to))
 		if len(from) == 0 || len(to) == 0 {
-			return // no tree is told by what it has in common with nothing
+			return // no tree is a delta of content that has no bytes in common with it
 		}
 		if err != nil || !bytes.Equal(got, to) {
 			t.Errorf("PatchDelta(%q, delta to %q) = %q, %v", from, to, got, err)

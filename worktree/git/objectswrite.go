@@ -15,8 +15,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 )
 
-// WriteTree writes a tree into the quarantine. What its entries name need
-// not be there yet.
+// WriteTree writes a tree into the quarantine. The objects of its entries need
+// not exist yet.
 func (o *Objects) WriteTree(ctx context.Context, entries []TreeEntry) (Hash, error) {
 	raw, err := encodeTree(entries)
 	if err != nil {
@@ -91,7 +91,8 @@ func (p Person) ident() string {
 	return fmt.Sprintf("%s <%s> %d %s", name, clean(p.Email), when.Unix(), when.Format("-0700"))
 }
 
-// write puts an object into the quarantine, or with what is held for it.
+// write stores an object in the quarantine, or in memory while objects are
+// held.
 func (o *Objects) write(_ context.Context, kind plumbing.ObjectType, raw []byte) (Hash, error) {
 	h := o.q.repo.nameOf(kind.String(), raw)
 	if o.held != nil {

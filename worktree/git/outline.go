@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Outline is one changed path, and where in it lines changed, without any of
-// them.
+// Outline is a changed path and the places of its changed lines, without their
+// text.
 type Outline struct {
 	Change
 	Added, Deleted int
 	Binary         bool
-	// Spans are where its new text differs from the old one.
+	// Spans are the places where the new text differs from the old text.
 	Spans []Span
 }
 
@@ -22,10 +22,10 @@ type Outline struct {
 // the place behind the line First where some were taken out.
 type Span struct{ First, Lines int }
 
-// maxSpans bounds what is kept of one file.
+// maxSpans bounds the number of spans kept for a file.
 const maxSpans = 64
 
-// Outline tells what differs from one tree or commit to another, by path.
+// Outline lists the differences between two trees or commits, by path.
 func (q *Quarantine) Outline(ctx context.Context, from, to Hash) ([]Outline, error) {
 	changes, err := q.Changes(ctx, from, to)
 	if err != nil {
@@ -116,7 +116,7 @@ func extent(text string) (first, lines int) {
 }
 
 // join puts the names and the sizes of files together, which git lists in the
-// same order. One whose type changed is told twice: as gone, and as new.
+// same order. A file whose type changed is listed twice: as deleted and as new.
 func (s *outliner) join(changes []Change) []Outline {
 	all, at := make([]Outline, 0, len(changes)), 0
 	for _, c := range changes {

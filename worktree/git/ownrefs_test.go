@@ -114,7 +114,7 @@ func (h *hiding) invisible(ours ...Hash) {
 	}
 }
 
-// cleanings are commands of the user that remove what git thinks is garbage.
+// cleanings are commands of the user that remove objects git takes for garbage.
 func cleanings() map[string][][]string {
 	expire := []string{"reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all"}
 	return map[string][][]string{
@@ -127,12 +127,13 @@ func cleanings() map[string][][]string {
 		"keep in packs":  {expire, {"-c", "repack.packKeptObjects=true", "gc", "-q", "--prune=now"}},
 		"loose objects":  {expire, {"maintenance", "run", "--task=loose-objects", "--task=incremental-repack"}, {"prune", "--expire=now"}},
 		"worktree prune": {{"worktree", "prune"}, expire, {"gc", "-q", "--prune=now"}},
-		// Of newer versions.
+		// For newer versions of git.
 		"reflog drop": {{"reflog", "drop", "--all"}, {"gc", "-q", "--prune=now"}},
 	}
 }
 
-// knows reports whether this git has a command. One that came after 2.39 is asked for.
+// knows reports whether this git has a command. It asks git about a command that came
+// after 2.39.
 func (h *hiding) knows(args []string) bool {
 	if args[0]+" "+args[1] != "reflog drop" {
 		return true

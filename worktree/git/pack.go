@@ -19,8 +19,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Pack is a pack that grows in a quarantine without a process. Git sees what
-// is in it once it is closed.
+// Pack is a pack that grows in a quarantine without a process. Git sees its
+// objects once it is closed.
 //
 // It is for repositories whose objects have sha1 names.
 type Pack struct {
@@ -31,7 +31,7 @@ type Pack struct {
 	places []packed
 	known  map[Hash]bool
 	path   string // without its ending, once it is closed
-	name   string // by what is in it, then
+	name   string // made from its content, once it is closed
 	synced chan error
 }
 
@@ -56,8 +56,7 @@ func (q *Quarantine) CanPack() bool { return q.repo.ObjectFormat != "sha256" }
 
 // Pack begins a pack. It is closed or discarded in the end.
 func (q *Quarantine) Pack() (*Pack, error) {
-	// What it may be read by, other than us, is the umask's to say, as it is
-	// where git writes one.
+	// As for a pack of git, the umask decides who else may read it.
 	if err := q.Make(); err != nil {
 		return nil, err
 	}
@@ -192,14 +191,14 @@ func (p *Pack) finish() error {
 		return errors.Join(err, index.Close(), removeFiles(path+".tmp", path+".pack"))
 	}
 	p.path, p.synced = path, make(chan error, 1)
-	// Git reads it meanwhile. Whoever lands or removes it waits for this.
+	// Git reads it meanwhile. A landing or a removal waits for this.
 	go func() {
 		p.synced <- errors.Join(index.Sync(), index.Close(), p.file.Sync(), p.file.Close())
 	}()
 	return nil
 }
 
-// removeFiles removes what there is of some files.
+// removeFiles removes files; a missing file is no error.
 func removeFiles(paths ...string) (err error) {
 	for _, path := range paths {
 		if rerr := os.Remove(path); !errors.Is(rerr, fs.ErrNotExist) {
@@ -255,8 +254,7 @@ func (p *Pack) index(trailer []byte) []byte {
 	return append(b, own[:]...)
 }
 
-// Discard takes the pack out of its quarantine. What has landed stays where
-// it is.
+// Discard removes the pack from its quarantine. Packs that landed stay.
 func (p *Pack) Discard() error {
 	if p.path != "" {
 		return errors.Join(p.wait(), os.Remove(p.path+".idx"), os.Remove(p.path+".pack"))
@@ -268,9 +266,9 @@ func (p *Pack) Discard() error {
 	return errors.Join(err, removeFiles(p.file.Name()))
 }
 
-// land puts the closed pack into the repository, kept until a ref holds what
-// is in it. With a line it stays kept, under a name that no other pack has. It
-// returns the path of the .keep file that it made, or "" where such a pack was
+// land puts the closed pack into the repository, kept until a ref holds its
+// objects. With a line it stays kept, under a name that no other pack has. It
+// returns the path of the .keep file that it made, or "" if such a pack was
 // kept already.
 func (p *Pack) land(line string) (keep string, err error) {
 	if err := p.wait(); err != nil {
@@ -299,8 +297,9 @@ func (p *Pack) land(line string) (keep string, err error) {
 	return keep, nil
 }
 
-// keep makes a .keep file; one that is there is an error. All of a quarantine
-// are one file, since a second name costs less than a second file.
+// keep makes a .keep file; it returns an error if the file exists. All .keep
+// files of a quarantine are hard links to one file, since a link costs less
+// than another file.
 func (p *Pack) keep(path string) error {
 	mark := filepath.Join(p.q.Dir, "info", "keep")
 	err := os.Link(mark, path)
@@ -321,8 +320,8 @@ func (p *Pack) keep(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// place gives a file that does not change a second name, or copies it where
-// that cannot be. One of that name is the same.
+// place hard-links a file that does not change, or copies it if a link is not
+// possible. An existing file of that name has the same content.
 func place(from, to string) (err error) {
 	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrExist) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestPack holds that git reads what we pack, and that the names are git's.
+// TestPack: git reads our packs, and the names equal git's.
 func TestPack(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

@@ -44,8 +44,8 @@ func TestPackLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestPlaceAfterCrash: what a crash left of a file that was being copied is not
-// in the way of the next try.
+// TestPlaceAfterCrash: the rest of a file that a crash left does not block the
+// next copy.
 func TestPlaceAfterCrash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,17 +19,17 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Landed are packs that entered a repository one by one. Every git, the user's
-// too, opens the index of each pack there is, so that they are made one now
-// and then, and in the end.
+// Landed are packs that entered a repository one by one. Every git, also the
+// user's, opens the index of each pack. Landed joins the packs now and then,
+// and at the end.
 //
-// Their objects stay in the repository at every moment: the old packs go once
-// the new one is on the disk. A process that dies leaves packs that are good.
+// Their objects stay in the repository at every moment: old packs are removed
+// once the new pack is on the disk. A process that dies leaves good packs.
 type Landed struct {
 	repo *Repo
 	line string // of the .keep files of the packs; empty: they have none
 
-	mu    sync.Mutex // guards what follows; held while packs are made one
+	mu    sync.Mutex // guards the fields below; held while packs are joined
 	small []string   // without the ending
 	made  []string   // of small ones
 }
@@ -38,15 +38,15 @@ type Landed struct {
 func (r *Repo) Landed() *Landed { return &Landed{repo: r} }
 
 const (
-	// packsApart is how many packs may lie beside each other before they are made one.
+	// packsApart is the number of packs from which they are joined.
 	packsApart = 32
-	// maxGather is how large a pack may be that others are put together with,
-	// in bytes, and how large what is made of them is, about.
+	// maxGather bounds the size of a pack that is joined, in bytes. A joined
+	// pack has about this size.
 	maxGather = 16 << 20
 )
 
-// note is told of a pack that holds nothing but what refs hold.
-// All packs of one Landed have the same line in their .keep files, if any.
+// note records a pack whose objects are all held by refs. All packs of a Landed
+// have the same line in their .keep files, if any.
 func (l *Landed) note(stem, line string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *Landed) note(stem, line string) error {
 	return l.gather(small)
 }
 
-// Gather makes the packs one, or few where they are large.
+// Gather joins the packs into one, or into a few if they are large.
 func (l *Landed) Gather() error {
 	if l == nil {
 		return nil
@@ -74,15 +74,15 @@ func (l *Landed) Gather() error {
 	return l.gather(all)
 }
 
-// gather makes one of packs. Those that are gone, are in use by somebody who
-// lands the same, or that git made smaller than we can join, are left alone.
+// gather joins packs. It skips packs that are gone, that another process uses
+// to land the same objects, or whose format we cannot join.
 func (l *Landed) gather(stems []string) error {
 	var some []*wholePack
 	size := 0
 	for i, stem := range stems {
 		p, err := readWhole(stem, l.line)
 		if err != nil {
-			continue // git knows what is wrong with it
+			continue // git reports its damage
 		}
 		some, size = append(some, p), size+len(p.data)
 		if size < maxGather && i < len(stems)-1 {
@@ -102,7 +102,7 @@ func (l *Landed) gather(stems []string) error {
 	return nil
 }
 
-// join writes what packs hold into one, and takes them away.
+// join writes the content of packs into a new pack and removes them.
 func (l *Landed) join(packs []*wholePack) error {
 	if len(packs) == 1 {
 		l.made = append(l.made, packs[0].stem)
@@ -132,7 +132,7 @@ func (l *Landed) join(packs []*wholePack) error {
 	l.made = append(l.made, stem)
 	for _, p := range packs {
 		if p.stem == stem {
-			continue // all others hold what this one does
+			continue // the new pack and this pack are the same
 		}
 		if err := p.remove(l.line); err != nil {
 			return err
@@ -151,7 +151,7 @@ type wholePack struct {
 // errLeaveIt says that a pack is none that is joined with others.
 var errLeaveIt = errors.New("not a pack to be joined")
 
-// readWhole reads a pack and sees that it is what its index says.
+// readWhole reads a pack and checks it against its index.
 func readWhole(stem, line string) (*wholePack, error) {
 	if !keptBy(stem, line) {
 		return nil, errLeaveIt
@@ -181,7 +181,7 @@ func (p *wholePack) read(index []byte) error {
 		return errLeaveIt
 	}
 	n := int(binary.BigEndian.Uint32(index[idxNames-4:]))
-	// A longer one has a table of places beyond 2 GB.
+	// A longer index has a table of offsets beyond 2 GB.
 	if len(index) != idxNames+n*(own+8)+2*own || binary.BigEndian.Uint32(p.data[8:]) != uint32(n) {
 		return errLeaveIt
 	}
@@ -204,13 +204,13 @@ func (p *wholePack) read(index []byte) error {
 			return errLeaveIt
 		}
 		if kind := plumbing.ObjectType(p.data[o.at] >> 4 & 7); kind < plumbing.CommitObject || kind > plumbing.TagObject {
-			return errLeaveIt // a delta: what it is of may be given otherwise in another pack
+			return errLeaveIt // a delta: its base may be stored differently in another pack
 		}
 	}
 	return nil
 }
 
-// next is where the object after one begins.
+// next is the offset of the object that follows.
 func (p *wholePack) next(i int) int {
 	if i+1 < len(p.objects) {
 		return int(p.objects[i+1].at)
@@ -218,8 +218,8 @@ func (p *wholePack) next(i int) int {
 	return len(p.data) - sha1.Size
 }
 
-// remove takes the pack away, the index first: by it git knows of the pack. One
-// that somebody began to land meanwhile stays.
+// remove removes the pack, the index first, as git finds the pack by its index.
+// It keeps a pack that another process began to land meanwhile.
 func (p *wholePack) remove(line string) error {
 	if !keptBy(p.stem, line) {
 		return nil
@@ -227,8 +227,9 @@ func (p *wholePack) remove(line string) error {
 	return removeFiles(p.stem+".idx", p.stem+".pack", p.stem+".keep")
 }
 
-// keptBy reports whether the .keep file of a pack has one line and no other; with an
-// empty line, whether there is no such file. A random word may end the line.
+// keptBy reports whether the .keep file of a pack has exactly this line. With an
+// empty line it reports whether there is no such file. A random word may end the
+// line.
 func keptBy(stem, line string) bool {
 	text, err := os.ReadFile(stem + ".keep")
 	if line == "" || err != nil {
@@ -259,8 +260,8 @@ func joined(packs []*wholePack) ([]byte, []packedAt) {
 	return data, places
 }
 
-// writeDurable writes a file that is on the disk before it has its name. One of
-// that name is the same.
+// writeDurable writes a file and syncs it to the disk before it gets its name.
+// An existing file of that name has the same content.
 func writeDurable(path string, text []byte) (err error) {
 	// Git removes files of such names that a crash left.
 	temp := filepath.Join(filepath.Dir(path), "tmp_pack_"+rand.Text())

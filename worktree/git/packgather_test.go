@@ -70,8 +70,8 @@ func (g *gathering) whole(t *testing.T, n int) {
 	}
 }
 
-// TestLandedGathered holds that however many packs are landed, few lie there
-// meanwhile and one in the end, with all that was in them.
+// TestLandedGathered: any number of landed packs leaves few packs meanwhile and
+// one at the end, with all of their objects.
 func TestLandedGathered(t *testing.T) {
 	t.Parallel()
 	g := newGathering(t)
@@ -88,7 +88,7 @@ func TestLandedGathered(t *testing.T) {
 		t.Errorf("%d files of packs, want 2", len(packs))
 	}
 	g.whole(t, n)
-	// Once more changes nothing, and a user's git makes of it what it likes.
+	// Another Gather changes no pack, and the user's git may repack freely.
 	before := g.packs(t)
 	g.ok(g.landed.Gather())
 	if after := g.packs(t); !slices.Equal(before, after) {
@@ -100,8 +100,8 @@ func TestLandedGathered(t *testing.T) {
 	g.whole(t, n+1)
 }
 
-// TestLandedLeftAlone holds that no pack is touched that is not wholly
-// understood or that somebody else is landing, and that the others go on.
+// TestLandedLeftAlone: a pack that is not fully understood, or that another
+// process is landing, is not touched. The other packs are joined.
 func TestLandedLeftAlone(t *testing.T) {
 	t.Parallel()
 	spoil := func(end string, at int64) func(*testing.T, *gathering, string) {
@@ -183,8 +183,8 @@ func TestLandedDelta(t *testing.T) {
 	g.whole(t, 2)
 }
 
-// TestLandedReaders holds that whoever had opened packs before they were made
-// one finds what was in them.
+// TestLandedReaders: a reader that opened packs before they were joined finds
+// their objects.
 func TestLandedReaders(t *testing.T) {
 	t.Parallel()
 	g := newGathering(t)

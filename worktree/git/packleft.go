@@ -12,10 +12,10 @@ import (
 )
 
 // removeFailedPack removes the files that a failed index-pack left in the
-// repository: the .keep file with its mark, and temporary files. Of these only
-// files that are ours, are not older than the start of that git and that no
-// process has open are removed. While indexing reports that another process indexes
-// a pack, they stay: it closes its files before it names them.
+// repository: the .keep file with its mark, and temporary files. It removes only
+// files that are ours, that are not older than the start of that git and that no
+// process has open. While indexing reports that another process indexes a pack,
+// they stay: it closes its files before it names them.
 func (r *Repo) removeFailedPack(since time.Time, mark string, indexing func() bool) error {
 	dir := filepath.Join(r.CommonDir, "objects", "pack")
 	entries, err := os.ReadDir(dir)

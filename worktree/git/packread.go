@@ -21,7 +21,7 @@ const (
 	// deltaDepth is how long a chain of deltas may be; git makes 50, and
 	// never more than this.
 	deltaDepth = 4096
-	// baseBytes is what is kept of objects that others are deltas of.
+	// baseBytes bounds the kept objects that others are deltas of.
 	baseBytes = 8 << 20
 )
 
@@ -54,8 +54,8 @@ func openPack(path string, idLen int) (*pack, error) {
 	return p, nil
 }
 
-// readFanout reads how many names start with each byte, and sees that the
-// index is one that can be read.
+// readFanout reads the number of names per first byte and checks that we can
+// read the index.
 func (p *pack) readFanout() error {
 	var head [idxNames]byte
 	if _, err := p.idx.ReadAt(head[:], 0); err != nil {
@@ -116,8 +116,8 @@ func (p *pack) find(id []byte) (at int64, ok bool, err error) {
 
 func (p *pack) namePlace(i int) int64 { return int64(idxNames) + int64(i)*int64(p.idLen) }
 
-// place reads where the object of a line of the index starts. One beyond 2
-// GB is in a table of its own.
+// place reads the offset of the object at a line of the index. An offset beyond
+// 2 GB is in a separate table.
 func (p *pack) place(i int) (int64, error) {
 	count := int64(p.fanout[255])
 	places := p.namePlace(int(count)) + 4*count
@@ -186,8 +186,8 @@ func (f *objectFiles) packed(w want, s spot) ([]byte, error) {
 	return o.raw, nil
 }
 
-// unpack reads an entry of a pack and what it is a delta of. One that is
-// larger than the limit comes without its content.
+// unpack reads an entry of a pack and the base of its delta. It omits the
+// content of an entry that is larger than the limit.
 func (f *objectFiles) unpack(s spot, limit int64, depth int) (o unpacked, size int64, err error) {
 	if depth > deltaDepth {
 		return o, 0, errors.New("a chain of deltas without an end")

@@ -51,7 +51,7 @@ func (y *yard) all() map[Hash]unpacked {
 	return all
 }
 
-// TestPackRead: whatever way objects are packed, we read what git reads.
+// TestPackRead: for all ways to pack objects we read the same content as git.
 func TestPackRead(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
@@ -110,8 +110,8 @@ func (y *yard) farPlaces() {
 	y.git("index-pack", "--index-version=2,0x20", "-o", idx, packs[0])
 }
 
-// TestPackOdd: what we cannot read is git's to read, and what is broken is
-// never read wrong.
+// TestPackOdd: git reads packs that we cannot read, and broken packs are never
+// read wrong.
 func TestPackOdd(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

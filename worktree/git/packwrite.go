@@ -25,8 +25,8 @@ type packedAt struct {
 	sum uint32
 }
 
-// tiny is how much is not made smaller: what says how it was would be longer
-// than what it saves. Most deltas are.
+// tiny is the size up to which content is not compressed: the header of the
+// compression would be longer than the saving. Most deltas are so small.
 const tiny = 128
 
 // writePack puts held objects into a pack of the quarantine.
@@ -95,8 +95,8 @@ func encodePack(h *held, sum hash.Hash) ([]byte, []packedAt, error) {
 	return sum.Sum(b.Bytes()), places, nil
 }
 
-// entryHead is what stands before the content of an entry: its kind and
-// size, and how far before it the base of a delta is.
+// entryHead encodes the header of an entry: its kind, its size, and the
+// distance back to the base of a delta.
 func entryHead(kind plumbing.ObjectType, size, back int) []byte {
 	var head []byte
 	c := byte(kind)<<4 | byte(size&15)
@@ -108,8 +108,8 @@ func entryHead(kind plumbing.ObjectType, size, back int) []byte {
 	if back == 0 {
 		return head
 	}
-	// Seven bits in a byte, the highest first; each but the last is one less
-	// than it stands for.
+	// Seven bits a byte, the highest first. Each byte but the last is encoded
+	// as its value less 1.
 	far := []byte{byte(back & 0x7f)}
 	for back >>= 7; back > 0; back >>= 7 {
 		back--
@@ -119,9 +119,9 @@ func entryHead(kind plumbing.ObjectType, size, back int) []byte {
 	return append(head, far...)
 }
 
-// encodeDelta says how to make one content from another: what they begin and
-// end with alike is copied, and what is between is given. So a tree is told
-// by the entries that changed, if they stand together.
+// encodeDelta describes how to make one content from another. It copies their
+// common beginning and end, and gives the bytes between. So a tree is described
+// by its changed entries, if they stand together.
 func encodeDelta(from, to []byte) []byte {
 	short := min(len(from), len(to))
 	head := 0

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// PatchCount counts the lines that a patch adds and deletes while it is
-// written, whatever the pieces. The patch is one of [Quarantine.WritePatch].
+// PatchCount counts the added and deleted lines of a patch while it is written,
+// in pieces of any size. The patch is from [Quarantine.WritePatch].
 type PatchCount struct {
 	Added, Deleted int
 
 	line   []byte // the beginning of the line that is being written
 	ours   int    // lines of the old file that are left of a hunk
-	theirs int    // lines of the new one
+	theirs int    // lines of the new file
 }
 
 // headLength is how much of a line is looked at: "@@ -a,b +c,d @@".
@@ -38,8 +38,8 @@ func (c *PatchCount) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// end counts a line. Of a hunk it is known how long it is, so that no line of
-// a file is taken for anything else.
+// end counts a line. The length of a hunk is known, so that each line of a file
+// is counted as such.
 func (c *PatchCount) end(line []byte) {
 	if c.ours == 0 && c.theirs == 0 {
 		c.hunk(string(line))

@@ -145,7 +145,7 @@ func (s *refStore) setPins(ctx context.Context, commits []Hash) error {
 	return nil
 }
 
-// makePin makes a pin, in place of the rest of one.
+// makePin makes a pin; it replaces the rest of an incomplete pin.
 func (s *refStore) makePin(ctx context.Context, dir string, commit Hash) error {
 	if err := s.removePin(dir); err != nil {
 		return err
@@ -195,7 +195,7 @@ func (s *refStore) makeTablePin(ctx context.Context, dir string, commit Hash) er
 	var admin string
 	err := errors.New("not tried")
 	for try := 0; err != nil; try++ {
-		// Git fails now and then if another one makes a worktree at once.
+		// Git fails now and then if another git makes a worktree at once.
 		if admin, err = s.user.Register(ctx, folder, commit, strings.TrimSpace(pinReason)); err != nil && try == registerTries {
 			return err
 		}
@@ -210,8 +210,8 @@ func (s *refStore) makeTablePin(ctx context.Context, dir string, commit Hash) er
 // registerTries is how often git is asked again to make a worktree.
 const registerTries = 3
 
-// removePin removes a pin, or the rest of one. Git does not see it without gitdir, and
-// does not touch it while it is locked.
+// removePin removes a pin, or the rest of an incomplete pin. Git does not see it
+// without gitdir, and does not touch it while it is locked.
 func (s *refStore) removePin(dir string) error {
 	err := removeFiles(filepath.Join(dir, "gitdir"))
 	s.step("unlisted")

@@ -21,8 +21,8 @@ func (h *hiding) pinned() []Hash {
 	return standing(pins)
 }
 
-// TestPins holds that a published base is pinned and not copied, that one pin is enough for
-// a branch, and that a pin goes with the last run that needs it.
+// TestPins: a published base is pinned and not copied. A single pin is enough for a
+// branch. A pin is removed with the last run that needs it.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--object-format=sha256"}, {"--ref-format=reftable"}} {
@@ -203,7 +203,7 @@ func TestDamagedHistoryIsPinned(t *testing.T) {
 	}
 }
 
-// TestTwoStates holds that runs of one state folder do not release those of another.
+// TestTwoStates: runs of a state folder do not release those of another.
 func TestTwoStates(t *testing.T) {
 	t.Parallel()
 	h := newHiding(t)

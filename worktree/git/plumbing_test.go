@@ -175,7 +175,7 @@ func TestTreeAndSizes(t *testing.T) {
 	}
 }
 
-// FuzzParsers feeds what git prints to the parsers: none may panic.
+// FuzzParsers feeds output of git to the parsers: none may panic.
 func FuzzParsers(f *testing.F) {
 	f.Add([]byte("100644 blob 1234\ta\nb\x00160000 commit 12\tsub\x00"))
 	f.Add([]byte("100644 blob 1234      12\ta\x00160000 commit 12       -\tsub\x00"))
@@ -224,8 +224,8 @@ func TestCopyIndexKeepsItsTime(t *testing.T) {
 	}
 }
 
-// TestHeadOfLooksNowhereElse: what an agent put into its admin folder leads git
-// neither to another repository nor into a pipe that nobody writes to.
+// TestHeadOfLooksNowhereElse: a file that an agent put into its admin folder
+// leads git neither to another repository nor into a pipe without a writer.
 func TestHeadOfLooksNowhereElse(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -18,10 +18,10 @@ import (
 
 // Quarantine is a private object folder that borrows from the repository.
 //
-// Every object swarm makes is born in one. It enters the repository in a
-// pack that is kept until a ref holds it, so that no `git gc --prune=now` or
-// `git repack -ad` of the user, at whatever moment, can take it away; and a
-// swarm that dies before leaves the repository as it was.
+// Swarm makes every object in a quarantine. The object enters the repository in
+// a pack that is kept until a ref holds it. So no `git gc --prune=now` or `git
+// repack -ad` of the user can remove it at any moment. A swarm that dies before
+// leaves the repository as it was.
 type Quarantine struct {
 	repo *Repo
 	env  []string
@@ -71,8 +71,8 @@ func (r *Repo) makeQuarantine(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "info", "alternates"), []byte(borrow), 0o600)
 }
 
-// Borrow has the quarantine see the objects of one more folder, which is
-// believed.
+// Borrow makes the objects of another, trusted folder visible in the
+// quarantine.
 func (q *Quarantine) Borrow(objects string) error {
 	if err := q.Make(); err != nil {
 		return err
@@ -101,23 +101,25 @@ func (q *Quarantine) Repo() *Repo { return q.repo }
 // Discard removes the folder and all that was not published.
 func (q *Quarantine) Discard() error { return os.RemoveAll(q.Dir) }
 
-// PublishRequest says what enters the repository, and under which names.
+// PublishRequest names the commits that enter the repository and their refs.
 type PublishRequest struct {
-	Refs    []RefUpdate // required; their New commits are what is packed
+	Refs    []RefUpdate // required; their New commits are packed
 	Have    []Hash      // commits the repository is known to have
 	Message string      // for reflogs
-	// Pack is closed and holds all that the refs need beyond Have; nil: what
-	// they need is looked for.
+	// Pack is closed and holds all objects that the refs need beyond Have; nil:
+	// they are searched.
 	Pack *Pack
-	// Landed is told of the pack, if one is made and a ref holds it; nil: nobody is.
+	// Landed is told of the pack, if a pack is made and a ref holds it. It may
+	// be nil.
 	Landed *Landed
-	// Plain is set where nobody asked for reflogs of such refs or for other
-	// modes of files, so that a ref can be made without git.
+	// Plain is set if neither reflogs of such refs nor other modes of files are
+	// configured, so that a ref can be made without git.
 	Plain bool
 }
 
-// Publish moves what the refs need into the repository, then moves the refs
-// in one transaction. Objects of Have and their ancestors are not packed.
+// Publish moves the objects that the refs need into the repository, then moves
+// the refs in a single transaction. It does not pack objects of Have and their
+// ancestors.
 func (q *Quarantine) Publish(ctx context.Context, p PublishRequest) (err error) {
 	for _, u := range p.Refs {
 		if s := q.repo.hidden(u.Ref); s != nil {
@@ -143,7 +145,7 @@ func (q *Quarantine) Publish(ctx context.Context, p PublishRequest) (err error) 
 	return err
 }
 
-// fresh are the commits to be packed, one a line, and those that the repository has.
+// fresh lists the commits to pack, one a line, and those that the repository has.
 func (p PublishRequest) fresh() (revs *bytes.Buffer, old []Hash) {
 	revs = new(bytes.Buffer)
 	for _, u := range p.Refs {
@@ -169,8 +171,9 @@ func (q *Quarantine) nameAll(ctx context.Context, p PublishRequest) error {
 	return q.repo.UpdateRefs(ctx, p.Message, p.Refs...)
 }
 
-// bring moves what new refs need into the repository. The line is the text of the
-// .keep file of a pack that stays kept; empty: the pack is kept until a ref holds it.
+// bring moves the objects of new refs into the repository. The line is the text of
+// the .keep file of a pack that stays kept; empty: the pack is kept until a ref holds
+// it.
 func (q *Quarantine) bring(ctx context.Context, p PublishRequest, revs *bytes.Buffer, line string) (keep string, err error) {
 	if p.Pack != nil {
 		return p.Pack.land(line)

@@ -55,7 +55,7 @@ func TestGatherMissesNothing(t *testing.T) {
 	g := newGround(t)
 	base := g.commit("a", "a\n")
 	q := g.quarantine(g.frozen())
-	// Git does not write again what the repository has.
+	// Git does not write objects again that the repository has.
 	g.write("loose", "loose\n")
 	blob := g.git("hash-object", "-w", "loose")
 	c := g.newCommit(q, base, "n", "loose\n")
@@ -100,7 +100,7 @@ func FuzzQuotePath(f *testing.F) {
 	})
 }
 
-// unquote reads what git reads in an alternates file.
+// unquote parses a line of an alternates file as git does.
 func unquote(q string) string {
 	if !strings.HasPrefix(q, `"`) {
 		return q

@@ -131,15 +131,16 @@ func (r *Repo) CheckRef(ctx context.Context, name string) error {
 	return err
 }
 
-// RefUpdate moves one ref by compare-and-swap.
+// RefUpdate moves a ref by compare-and-swap.
 type RefUpdate struct {
 	Ref string // full name, required
 	New Hash   // empty deletes
-	Old Hash   // what must be there now; empty: the ref must not exist
+	Old Hash   // the required present value; empty: the ref must not exist
 	Any bool   // do not compare with Old
 }
 
-// RefMovedError says that refs were not what a transaction expected.
+// RefMovedError says that refs did not have the values that a transaction
+// expected.
 type RefMovedError struct {
 	Refs   []string
 	Reason string // git's own words
@@ -176,8 +177,8 @@ func (e *RefClashError) Error() string {
 	return fmt.Sprintf("the %s %q cannot be made while there is %q: delete or rename that one, or choose another name", kind, ref, with)
 }
 
-// CheckFree reports whether a ref of that name can be made beside those that
-// there are. One in the way is a [*RefClashError].
+// CheckFree checks that a ref of that name can be made beside the existing
+// refs. It returns a [*RefClashError] that names a ref in the way.
 func (r *Repo) CheckFree(ctx context.Context, ref string) error {
 	out, err := r.Run(ctx, Cmd{Args: append([]string{"for-each-ref", "--format=%(refname)"}, above(ref)...)})
 	if err != nil {
@@ -216,10 +217,10 @@ func clash(said string) *RefClashError {
 	return &RefClashError{Ref: ref, With: with}
 }
 
-// UpdateRefs moves refs in one transaction: all or none. A kill of this process
-// does not stop it half-way.
-// A compare-and-swap that fails is a [*RefMovedError], and a name that cannot
-// be had beside others a [*RefClashError].
+// UpdateRefs moves refs in a single transaction: all or none. A kill of this
+// process does not stop it half-way. It returns a [*RefMovedError] if a
+// compare-and-swap fails, and a [*RefClashError] if a name clashes with another
+// ref.
 func (r *Repo) UpdateRefs(ctx context.Context, message string, updates ...RefUpdate) error {
 	return r.UpdateRefsHolding(ctx, nil, message, updates...)
 }
@@ -257,7 +258,7 @@ func (r *Repo) UpdateRefsHolding(ctx context.Context, hold *os.File, message str
 	_, err := r.Run(ctx, Cmd{
 		Args:  []string{"update-ref", "-m", message, "--no-deref", "--stdin", "-z"},
 		Stdin: &in, Writes: true, Lasting: true, Hold: hold,
-		// Reflogs name somebody; a user without a name has no other use of it.
+		// Reflogs need a name; a user without a name has no other use of it.
 		Env: []string{
 			"GIT_COMMITTER_NAME=swarm", "GIT_COMMITTER_EMAIL=swarm@localhost",
 		},

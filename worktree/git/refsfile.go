@@ -11,20 +11,20 @@ import (
 	"syscall"
 )
 
-// Bounds of what is read where an agent may have written anything.
+// Bounds of files that are read where an agent may have written any content.
 const (
 	maxRefFile    = 4 << 10
 	maxPackedRefs = 64 << 20
 	maxSymRefs    = 5 // as git has it
 )
 
-// PrivateHead is the name of the object that the HEAD of a git dir leads to,
-// read without git, without its configuration and without a look at anything
-// outside of it, whatever symlinks there are; empty where HEAD leads to none.
-// Whether there is such an object is not asked.
+// PrivateHead is the name of the object that the HEAD of a git dir leads to;
+// empty if it leads to none. It reads without git, without the configuration
+// and without access to files outside, whatever symlinks there are. It does not
+// check that the object exists.
 //
-// The git dir may be an agent's, who may have put anything there. It may be the
-// upper layer of an overlay, of which below is the lower one.
+// An agent may own the git dir and may have put any file there. The git dir may
+// be the upper layer of an overlay, whose lower layers are below.
 func (r *Repo) PrivateHead(gitDir string, below ...string) (h Hash, err error) {
 	files, err := openLayers(append([]string{gitDir}, below...))
 	if err != nil {
@@ -33,8 +33,8 @@ func (r *Repo) PrivateHead(gitDir string, below ...string) (h Hash, err error) {
 	return r.follow(files, "HEAD"), files.close()
 }
 
-// NoRef reports whether there certainly is no ref of a name, read without git.
-// The name must be one below refs/.
+// NoRef reports whether there certainly is no ref of a name, without git. The
+// name must be below refs/.
 func (r *Repo) NoRef(name string) bool {
 	if s := r.hidden(name); s != nil {
 		return s.noRef(name)
@@ -111,7 +111,7 @@ func (r *Repo) follow(root opener, name string) Hash {
 		}
 		to, isSym := strings.CutPrefix(text, "ref:")
 		if !isSym {
-			// Git takes what follows a blank for something else's.
+			// Git ignores the text after a space.
 			id, _, _ := strings.Cut(strings.TrimRight(text, "\n"), "\n")
 			id, _, _ = strings.Cut(id, " ")
 			if h := Hash(strings.ToLower(id)); r.named(h) {
@@ -126,8 +126,8 @@ func (r *Repo) follow(root opener, name string) Hash {
 	return ""
 }
 
-// readRegular reads a small file. One that is no plain file, or not small, is
-// an error.
+// readRegular reads a small file. It returns an error if the file is not plain
+// or not small.
 func readRegular(root opener, name string) (string, error) {
 	f, err := openRegular(root, name)
 	if err != nil {
@@ -191,8 +191,8 @@ func scanPacked(root opener, matches func(hex, ref string) bool) (found bool, er
 	return false, lines.Err()
 }
 
-// validRef reports whether git would take a name for one of a ref below
-// refs/ (git-check-ref-format(1)). What it takes stays below it.
+// validRef reports whether git accepts a name as that of a ref below refs/
+// (git-check-ref-format(1)). An accepted name stays below it.
 func validRef(name string) bool {
 	rest, ok := strings.CutPrefix(name, "refs/")
 	if !ok || strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.HasSuffix(name, ".") {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// keepAge is how old a mark must be whose run has no ref: a younger one may be of a run
-// or of a capture that begins.
+// keepAge is the minimum age of a mark that is released although its run has no ref. A
+// younger mark may belong to a run or a capture that begins.
 const keepAge = 24 * time.Hour
 
 // ReleaseRequest names the runs whose objects are kept no longer.
@@ -22,9 +22,9 @@ type ReleaseRequest struct {
 	Now  time.Time // required
 }
 
-// ReleasePacks lets the housekeeping of git have what only runs without refs needed: it
-// removes pins, and .keep files of packs. The packs stay: git decides about them. Without
-// [Repo.HideRefs] it has no effect.
+// ReleasePacks lets git's housekeeping remove objects that only runs without refs needed.
+// It removes pins, and .keep files of packs. The packs stay: git decides about them.
+// Without [Repo.HideRefs] it has no effect.
 func (r *Repo) ReleasePacks(ctx context.Context, q ReleaseRequest) error {
 	s := r.own
 	if s == nil || !s.refs.Exists() {
@@ -197,7 +197,7 @@ func (s *refStore) stale(k holdings, live map[string]bool) (bool, error) {
 	return len(standing(k.pins)) != len(k.pins) || !slices.Equal(standing(k.pins), listed), err
 }
 
-// settle pins exactly those commits that roots are built upon, and copies objects that
+// settle pins exactly those commits that roots are built upon. It copies objects that
 // roots need and that neither a pin nor one of our packs would hold. It returns the
 // objects of roots that no pin holds. If a root has lost an object these are unknown: the
 // result is nil, and no pin is removed.
@@ -239,8 +239,8 @@ type releasing struct {
 	before time.Time // younger packs of several runs stay: captures may go on
 }
 
-// releasePack releases a pack if a run that needed it has gone. What others need of it is
-// put into another pack first.
+// releasePack releases a pack if a run that needed it has gone. It first puts the objects
+// that other runs need into another pack.
 func (s *refStore) releasePack(ctx context.Context, k *keepFile, r releasing) error {
 	var stay []string
 	for _, run := range k.runs {

@@ -73,7 +73,7 @@ func TestReleasePacks(t *testing.T) {
 	a := h.capture("aaaaaa", 1, h.base, nil)
 	h.pin("bbbbbb", h.base)
 	b := h.capture("bbbbbb", 1, h.base, h.repo.Landed())
-	// A run upon the capture of another one.
+	// A run upon the capture of another run.
 	h.again()
 	h.pin("cccccc", a)
 	c := h.capture("cccccc", 1, a, nil)

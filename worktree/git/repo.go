@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// MinVersion is the oldest git that is supported: merge-tree --write-tree
-// came with 2.38, and 2.39 is what stable distributions carry.
+// MinVersion is the oldest supported git: merge-tree --write-tree came with
+// 2.38, and stable distributions carry 2.39.
 const MinVersion = "2.39"
 
-// Repo is one repository, seen from the folder it was found from.
+// Repo is a repository, seen from the folder it was found from.
 type Repo struct {
 	*Git
 	// CommonDir is the git dir that all linked worktrees share.
@@ -32,7 +32,7 @@ type Repo struct {
 	// ObjectFormat is sha1 or sha256.
 	ObjectFormat string
 
-	own  *refStore // of the refs below OwnRefs; nil: they are in the repository
+	own  *refStore // nil: no results are kept
 	memo *memo     // nil: nothing is kept
 }
 
@@ -101,9 +101,9 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repo, error) {
 	return r, err
 }
 
-// look asks git where everything is: all at once, and where a path holds a
-// newline, so that lines cannot be told apart, or there is no checkout, one
-// after the other. The version of git is empty where it did not tell.
+// look asks git for all paths of the repository at once. If a path holds a
+// newline, so that lines are ambiguous, or there is no checkout, it asks in
+// separate calls. The version of git is empty if git did not tell it.
 func (g *Git) look(ctx context.Context, dir string) (r *Repo, version string, err error) {
 	out, version, err := g.runTraced(ctx, Cmd{Dir: dir, Args: []string{
 		"rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir", "--show-object-format",
@@ -138,7 +138,7 @@ func (g *Git) runTraced(ctx context.Context, c Cmd) (out []byte, version string,
 	}()
 	c.Hold, c.Env = write, append(slices.Clone(c.Env), "GIT_TRACE2_EVENT=3")
 	out, err = g.Run(ctx, c)
-	_ = write.Close() // nothing was written through it
+	_ = write.Close() // this process wrote no byte to it
 	version = <-told
 	_ = read.Close() // it was only read
 	return out, version, err
@@ -147,7 +147,7 @@ func (g *Git) runTraced(ctx context.Context, c Cmd) (out []byte, version string,
 // maxEvent bounds the first event of a trace, in bytes.
 const maxEvent = 64 << 10
 
-// lookApart asks git one thing after the other.
+// lookApart asks git in separate calls.
 func (g *Git) lookApart(ctx context.Context, dir string) (*Repo, error) {
 	ask := func(what ...string) (string, error) {
 		out, err := g.Run(ctx, Cmd{Dir: dir, Args: append([]string{"rev-parse"}, what...)})
@@ -179,7 +179,7 @@ func (g *Git) lookApart(ctx context.Context, dir string) (*Repo, error) {
 	return r, err
 }
 
-// Name is what a person calls the repository: the folder of its checkout.
+// Name is a person's name for the repository: the folder of its checkout.
 func (r *Repo) Name() string {
 	name := filepath.Base(r.CommonDir)
 	if name == ".git" {
@@ -191,9 +191,9 @@ func (r *Repo) Name() string {
 // Bare reports whether we are in no checkout.
 func (r *Repo) Bare() bool { return r.TopLevel == "" }
 
-// Run runs git on this repository, from its checkout where there is one.
-// The git dir is given and never looked for again: what lies between it and
-// the working directory may change under us.
+// Run runs git on this repository, from its checkout if there is one. It passes
+// the git dir and never searches it again: files between it and the working
+// directory may change during the run.
 func (r *Repo) Run(ctx context.Context, c Cmd) ([]byte, error) {
 	env := []string{"GIT_DIR=" + r.GitDir}
 	if r.TopLevel != "" {
@@ -209,7 +209,7 @@ func (r *Repo) Run(ctx context.Context, c Cmd) ([]byte, error) {
 	return r.Git.Run(ctx, c)
 }
 
-// line runs git and returns its one line of output.
+// line runs git and returns its single line of output.
 func (r *Repo) line(ctx context.Context, args ...string) (string, error) {
 	out, err := r.Run(ctx, Cmd{Args: args})
 	return strings.TrimSuffix(string(out), "\n"), err

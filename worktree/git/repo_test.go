@@ -43,7 +43,7 @@ func TestDiscover(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			// What an outer git says must not move the inner one.
+			// Variables of an outer git must not move the inner git.
 			r, err := New(append(g.environ(), "GIT_DIR=/nowhere", "GIT_WORK_TREE=/")).Discover(t.Context(), tt.dir)
 			if err != nil {
 				t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// IndexStat is what an index keeps of a file on disk, cut to 32 bits.
+// IndexStat is the index's record of a file on disk, cut to 32 bits.
 type IndexStat struct {
 	CTime, MTime IndexTime
 	Dev, Inode   uint32
@@ -16,7 +16,7 @@ type IndexStat struct {
 	Size         uint32
 }
 
-// StatOf is what an index keeps of a file with this status.
+// StatOf is the index's record of a file with this status.
 func StatOf(s *unix.Stat_t) IndexStat {
 	return IndexStat{
 		CTime: IndexTime{Sec: uint32(s.Ctim.Sec), Nano: uint32(s.Ctim.Nsec)},
@@ -25,13 +25,13 @@ func StatOf(s *unix.Stat_t) IndexStat {
 	}
 }
 
-// submodule is the mode of an entry that is one.
+// submodule is the mode of a submodule's entry.
 const submodule = 0o160000
 
-// Restat gives the entries of an index file what files look like on disk,
-// without reading any of them: the caller knows that their content is the
-// entry's. It asks for no file that lies outside of a sparse checkout and for
-// no submodule. Where statOf answers false an entry stays as it is.
+// Restat sets the status of an index's entries to that of the files on disk,
+// without a read of the files: the caller knows that their content is the
+// entry's. It skips files outside of a sparse checkout and submodules. If
+// statOf answers false an entry stays as it is.
 func (r *Repo) Restat(index []byte, statOf func(e *IndexEntry) (IndexStat, bool)) ([]byte, error) {
 	idLen := r.hexLen() / 2
 	if _, err := parseIndex(index, idLen); err != nil {

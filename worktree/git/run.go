@@ -50,10 +50,10 @@ type Keeper interface {
 // its own, and a filter that hangs outlives a kill of this process.
 func (g *Git) Keep(k Keeper) { g.keeper = k }
 
-// New returns a Git that runs the git on PATH.
-// Every GIT_ variable of environ is dropped: they would move the index, the
-// git dir or the configuration from under us. So is the one by which a shim in
-// PATH knows that an agent calls it. [SkipLFS] is kept.
+// New returns a Git that runs the git on PATH. It drops every GIT_ variable of
+// environ, except [SkipLFS]: they would change the index, the git dir or the
+// configuration. It also drops SWARM_WORKSPACE, by which a shim in PATH
+// recognizes an agent's call.
 func New(environ []string) *Git {
 	env := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, SkipLFS+"=") || strings.HasPrefix(kv, "LC_") ||
@@ -79,11 +79,11 @@ func (g *Git) skipsLFS() string {
 	return ""
 }
 
-// fixed is given to every call: no hooks, no monitors, no housekeeping, no
-// signatures, no colour, no custom prefixes, no descent into submodules.
-// trustctime is on because a captured file may have had its time set back.
-// A lock on a ref is waited for: whoever comes after a swarm that was killed
-// may meet a git of its, which has two seconds to end.
+// fixed are the options of every call: no hooks, no monitors, no housekeeping,
+// no signatures, no colour, no custom prefixes, no descent into submodules.
+// trustctime is on because a captured file may have had its time set back. Git
+// waits for a lock on a ref: a git of a killed swarm may hold it and has two
+// seconds to end.
 func fixed() []string {
 	return []string{
 		"-c", "core.hooksPath=/dev/null",
@@ -106,7 +106,7 @@ func fixed() []string {
 	}
 }
 
-// Cmd is one call of git.
+// Cmd is a call of git.
 type Cmd struct {
 	Args []string // required
 
@@ -133,7 +133,7 @@ type Cmd struct {
 type Error struct {
 	Args   []string // without the options given to every call
 	Code   int      // -1 when a signal ended it
-	Stderr string   // head and tail of what it said, under LC_ALL=C
+	Stderr string   // head and tail of its stderr, under LC_ALL=C
 
 	ownIndex bool // it used another index than that of the checkout
 }
@@ -166,8 +166,8 @@ func oneLine(text string) string {
 	return strings.Join(lines, "; ")
 }
 
-// Run runs git and returns what it wrote to stdout.
-// A git that exits with another code than 0 is an [*Error].
+// Run runs git and returns its stdout. It returns an [*Error] if git exits with
+// another code than 0.
 func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
 	var out bytes.Buffer
 	if c.Stdout == nil {
@@ -211,7 +211,7 @@ func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// arguments are those of a call, with the options given to every one.
+// arguments are those of a call, after the options given to every call.
 func (g *Git) arguments(c Cmd) []string {
 	args := slices.Concat(fixed(), g.hooksOff())
 	for _, kv := range c.Config {
@@ -251,8 +251,8 @@ func (g *Git) command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// ends keeps the first and the last part of what is written to it: git says
-// what is wrong at either end, and a filter may say megabytes in between.
+// ends keeps the first and the last part of the written bytes. Git reports the
+// cause at either end, and a filter may write megabytes in between.
 type ends struct {
 	head, tail []byte
 	dropped    bool

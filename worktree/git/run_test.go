@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestCancelEndsGit ends a git that waits for input nobody sends.
+// TestCancelEndsGit ends a git that waits for input that never comes.
 func TestCancelEndsGit(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
@@ -183,8 +183,8 @@ func newSleeper(t *testing.T) *sleeper {
 	return s
 }
 
-// TestKeeper: git and what it runs are in the keeper's group, and it is the
-// keeper who is asked to stop them.
+// TestKeeper: git and its child processes are in the keeper's group, and swarm
+// asks the keeper to stop them.
 func TestKeeper(t *testing.T) {
 	t.Parallel()
 	r, s := newGround(t).repo(), newSleeper(t)

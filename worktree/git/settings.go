@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Setting is one entry of the configuration.
+// Setting is an entry of the configuration.
 type Setting struct {
-	// Section and Name are in lower case. Between them may be the name of
-	// what the entry is about: a branch, a remote, an address.
+	// Section and Name are in lower case. The subsection Of may stand between
+	// them: the name of a branch, a remote, an address.
 	Section, Of, Name string
 	Value             string
 	// Scope is the file that the entry is from, in git's words: system, global,
@@ -29,9 +29,9 @@ func (s *Setting) Key() string {
 // settingsLimit is how long a configuration may be.
 const settingsLimit = 16 << 20
 
-// Settings lists the configuration of the repository, that of the user and of
-// the system before it, so that of entries that allow one value the last
-// counts. What every git of ours is given is not in it.
+// Settings lists the configuration of the repository, preceded by that of the
+// user and of the system. So the last entry counts for keys with a single
+// value. The list omits the options that swarm gives to every git.
 func (r *Repo) Settings(ctx context.Context) ([]Setting, error) {
 	return listSettings(ctx, r.Run, Cmd{})
 }
@@ -76,8 +76,8 @@ func parseSettings(text string) ([]Setting, error) {
 	return all, nil
 }
 
-// On reports whether the value is one of those that mean true. A number is,
-// unless it is zero, and so is what git would refuse.
+// On reports whether the value means true. A number other than zero does, and
+// so does a value that git would refuse.
 func (s *Setting) On() bool {
 	switch strings.ToLower(s.Value) {
 	case "", "false", "no", "off", "0":

@@ -25,7 +25,7 @@ func TestSettings(t *testing.T) {
 	for key, want := range map[string][]Setting{
 		"push.default":   {{Section: "push", Name: "default", Value: "matching", Scope: "global"}, {Section: "push", Name: "default", Value: "simple", Scope: "local"}},
 		"remote.url":     {{Section: "remote", Of: "A.b C", Name: "url", Value: "two\nlines", Scope: "local"}},
-		"core.hookspath": {{Section: "core", Name: "hookspath", Value: "mine", Scope: "local"}}, // and not what we give git
+		"core.hookspath": {{Section: "core", Name: "hookspath", Value: "mine", Scope: "local"}}, // and not the value that we give to git
 		"core.fsmonitor": nil,
 	} {
 		if !reflect.DeepEqual(got[key], want) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// partialGuess stands for the size of a file that a partial clone may not
-// have: asking would fetch them one by one.
+// partialGuess stands for the size of a file that a partial clone may lack: git
+// would fetch such files one by one.
 const partialGuess = 8 << 10
 
 // Sizes is the size of each file of a commit or tree, in no order that means
@@ -71,9 +71,9 @@ func parseSizes(out []byte) ([]int64, error) {
 	return sizes, nil
 }
 
-// BlobSizes is the size of each of some blobs as it is stored, in the order
-// given. One that a partial clone may not have counts as a small file. Env is
-// added to the environment of git.
+// BlobSizes is the stored size of each of some blobs, in the given order. A
+// blob that a partial clone may lack counts as a small file. Env is added to
+// the environment of git.
 func (r *Repo) BlobSizes(ctx context.Context, env []string, ids []Hash) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -85,7 +85,7 @@ func (r *Repo) BlobSizes(ctx context.Context, env []string, ids []Hash) ([]int64
 	out, err := r.Run(ctx, Cmd{
 		Args:  []string{"cat-file", "--batch-check=%(objectsize)"},
 		Stdin: strings.NewReader(asked.String()),
-		// A promisor remote would be asked for blobs one by one.
+		// Git would fetch blobs one by one from a promisor remote.
 		Env: append(slices.Clone(env), "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"),
 	})
 	var bad *Error

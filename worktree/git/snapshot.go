@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Dirt is what a checkout holds beyond its HEAD.
+// Dirt counts the changes of a checkout from its HEAD.
 type Dirt struct {
 	Staged, Unstaged, Untracked, Unmerged int
-	// Files is how many files and untracked folders these are: one can be both
-	// staged and unstaged.
+	// Files is the number of changed files and untracked folders: a file can be
+	// both staged and unstaged.
 	Files int
 }
 
@@ -58,15 +58,15 @@ func (r *Repo) Dirt(ctx context.Context) (Dirt, error) {
 	return d, nil
 }
 
-// UnmergedError says that a checkout is in the middle of a merge, so that
-// its files hold conflict markers nobody wants an agent to start from.
+// UnmergedError says that a checkout is in the middle of a merge, so that its
+// files hold conflict markers. No agent should start from these.
 type UnmergedError struct{ Files int }
 
 func (e *UnmergedError) Error() string {
 	return fmt.Sprintf("%d unmerged files in the working tree", e.Files)
 }
 
-// Hint says what would be right.
+// Hint tells the user how to go on.
 func (e *UnmergedError) Hint() string {
 	return "finish or abort the merge first, or leave --with-changes out"
 }
@@ -106,9 +106,9 @@ func (q *Quarantine) Snapshot(ctx context.Context, head Hash) (Hash, error) {
 	})
 }
 
-// copyIndex copies an index with its time: a file that changed in the very
-// tick in which the index was written is told by that time alone. One that is
-// not there is no error: nothing is staged.
+// copyIndex copies an index with its time. Only that time tells a file that
+// changed within the clock tick of the index. A missing index is no error:
+// there are no staged changes.
 func copyIndex(from, to string) error {
 	stat, err := os.Stat(from)
 	if errors.Is(err, fs.ErrNotExist) {

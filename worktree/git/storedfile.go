@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// smallFile is what is read at once and not kept open: captures leave a
-	// small pack each, and files that may be open are few.
+	// smallFile bounds the files that are read at once and not kept open.
+	// Captures leave a small pack each, and the number of open files is
+	// limited.
 	smallFile = 64 << 10
 	// readAtOnce is more than the files of a usual patch have.
 	readAtOnce = 8 << 10

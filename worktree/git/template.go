@@ -16,13 +16,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Template is what the git dirs of workspaces have in common that do not
-// share the repository's: a git dir without HEAD, index and objects.
+// Template is the common part of the git dirs of workspaces that do not share
+// the repository's git dir. It is a git dir without HEAD, index and objects.
 type Template struct {
-	// Dir holds config, packed-refs, info, hooks and what else git keeps.
+	// Dir holds config, packed-refs, info, hooks and git's other files.
 	Dir string
-	// Branch is what the user's checkout is on, as a full ref; empty where its
-	// HEAD is detached.
+	// Branch is the user's current branch, as a full ref; empty if HEAD is
+	// detached.
 	Branch string
 
 	repo      *Repo
@@ -30,19 +30,18 @@ type Template struct {
 	config    string // the text of the file
 	hooksPath string
 	borrowed  []string // more folders of objects
-	// dirs and files are what is in it.
+	// dirs and files are the content of Dir.
 	dirs, files []string
 }
 
-// TemplateRequest says where a template is made, and what of the rules was
-// fixed before.
+// TemplateRequest gives the folder of a template and the frozen rules.
 type TemplateRequest struct {
 	Dir string // required; must not exist
 	// Frozen says which part of the tree is checked out.
 	Frozen *Frozen // required
 }
 
-// Template makes one. The refs are those of the repository now, but for
+// Template makes a template. The refs are those of the repository now, except
 // swarm's own and the stash.
 func (r *Repo) Template(ctx context.Context, q TemplateRequest) (_ *Template, err error) {
 	t := &Template{Dir: q.Dir, repo: r, frozen: q.Frozen}
@@ -72,7 +71,7 @@ func (r *Repo) Template(ctx context.Context, q TemplateRequest) (_ *Template, er
 	return t, t.list()
 }
 
-// list notes what is in the template, so that it is walked over only once.
+// list records the content of the template, so that it is walked only once.
 func (t *Template) list() error {
 	return filepath.WalkDir(t.Dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || path == t.Dir {
@@ -139,7 +138,7 @@ func (t *Template) writeConfig(ctx context.Context) error {
 	return os.WriteFile(filepath.Join(t.Dir, "config"), []byte(t.config), 0o600)
 }
 
-// configKey is one line of a configuration; without a value it is true.
+// configKey is a line of a configuration; without a value it is true.
 type configKey struct {
 	name, value string
 	has         bool
@@ -149,9 +148,9 @@ func (k configKey) on() bool {
 	return !k.has || slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(k.value))
 }
 
-// copied reports whether a key goes into a git dir of an agent. Files that are
-// included are in the list already; and of what changes the form of a git dir
-// only that is right for the copy which says where objects come from.
+// copied reports whether a key goes into a git dir of an agent. Included files
+// are in the list already. Keys that change the form of a git dir are wrong for
+// the copy, except extensions.partialclone, which names the source of objects.
 func (k configKey) copied() bool {
 	switch {
 	case k.name == "" || slices.Contains(ownKeys(), k.name):
@@ -165,7 +164,7 @@ func (k configKey) copied() bool {
 	}
 }
 
-// keys lists what the repository's configuration holds.
+// keys lists the repository's configuration.
 func (t *Template) keys(ctx context.Context, scope string) ([]configKey, error) {
 	out, err := t.repo.Run(ctx, Cmd{Args: []string{"config", scope, "--list", "-z", "--includes"}})
 	if err != nil {
@@ -179,8 +178,8 @@ func (t *Template) keys(ctx context.Context, scope string) ([]configKey, error) 
 	return keys, nil
 }
 
-// writeRefs writes all refs into one file, as git packs them, and those that
-// name another ref into one each.
+// writeRefs writes all refs into a single file, as git packs them. It writes
+// each symbolic ref into a file of its own.
 func (t *Template) writeRefs(ctx context.Context) error {
 	const format = "%(objectname) %(refname)%00%(symref)%00"
 	head := "# pack-refs with: peeled fully-peeled sorted \n"
@@ -220,8 +219,8 @@ func (t *Template) writeRefs(ctx context.Context) error {
 	return os.WriteFile(filepath.Join(t.Dir, "packed-refs"), b.Bytes(), 0o600)
 }
 
-// copySmall copies the small files of the repository's git dir that decide
-// what git does.
+// copySmall copies the small files of the repository's git dir that change
+// git's behaviour.
 func (t *Template) copySmall() error {
 	for _, name := range []string{"shallow", "info/exclude", "info/attributes"} {
 		if err := copyFile(filepath.Join(t.repo.CommonDir, name), filepath.Join(t.Dir, name)); err != nil {
@@ -231,9 +230,9 @@ func (t *Template) copySmall() error {
 	return copyFile(t.frozen.sparse(), filepath.Join(t.Dir, "info", "sparse-checkout"))
 }
 
-// copyHooks copies the hooks of the git dir: those that lie where git looks
-// for them, and those in another folder of it that the configuration names.
-// One in the checkout is there, too, in a workspace.
+// copyHooks copies the hooks of the git dir: from its hooks folder, and from
+// another folder in it that the configuration names. A workspace has the hooks
+// of the checkout anyway.
 func (t *Template) copyHooks() error {
 	dirs := []string{"hooks"}
 	if t.hooksPath != "" {
@@ -254,7 +253,8 @@ func (t *Template) copyHooks() error {
 	return nil
 }
 
-// copyHooks copies a folder of programs. What cannot be read could not be run.
+// copyHooks copies a folder of programs. It skips unreadable files, as they
+// could not run.
 func copyHooks(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -285,7 +285,7 @@ func copyHooks(from, to string) error {
 	return nil
 }
 
-// maxBorrow is how far git goes from one folder of objects to the next.
+// maxBorrow is the number of alternates that git follows in a chain.
 const maxBorrow = 5
 
 // borrowed are the folders that a folder of objects borrows from, with those
@@ -323,10 +323,10 @@ func borrowed(objects string, depth int) ([]string, error) {
 }
 
 // Borrowed are the folders of objects that the repository borrows from. An agent
-// may have written what names them, and sees them: none counts that is not such
-// a folder.
+// may have written the file with their names, and sees them. So a name counts
+// only if it is a folder of objects.
 func (r *Repo) Borrowed() []string {
-	all, _ := borrowed(filepath.Join(r.CommonDir, "objects"), maxBorrow) // git says what is wrong with it
+	all, _ := borrowed(filepath.Join(r.CommonDir, "objects"), maxBorrow) // git reports its errors
 	return slices.DeleteFunc(all, func(dir string) bool {
 		for _, name := range []string{"info", "pack"} {
 			if at, err := os.Lstat(filepath.Join(dir, name)); err != nil || !at.IsDir() {

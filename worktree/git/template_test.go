@@ -183,8 +183,8 @@ func TestTemplateFiles(t *testing.T) {
 	}
 }
 
-// TestTemplateBorrows has a repository that is shallow, one of SHA-256, and one
-// that borrows from another by a relative name.
+// TestTemplateBorrows has a shallow repository, a SHA-256 repository, and a
+// repository that borrows from another by a relative name.
 func TestTemplateBorrows(t *testing.T) {
 	t.Parallel()
 	t.Run("alternates", func(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Transient reports whether git gave up on a lock that another git held for
-// a moment, or read a file that one was writing. Doing the same again is
-// then right; for any other error it is not.
+// Transient reports whether git gave up on a lock that another git held for a
+// moment, or read a file that another git was writing. Only such an error
+// allows a retry.
 func Transient(err error) bool {
 	var bad *Error
 	if !errors.As(err, &bad) {

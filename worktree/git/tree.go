@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Entry is one file of a tree, by its full path.
+// Entry is a file of a tree, by its full path.
 type Entry struct {
 	Path string
 	Mode string // "100644", "100755", "120000" or "160000"
@@ -44,7 +44,7 @@ func parseTree(out []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// File is the content of one file of a commit.
+// File is the content of a file of a commit.
 func (r *Repo) File(ctx context.Context, commit Hash, path string) ([]byte, error) {
 	out, err := r.Run(ctx, Cmd{Args: []string{
 		"cat-file", "blob", string(commit) + ":" + path,

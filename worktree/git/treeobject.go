@@ -11,7 +11,7 @@ import (
 // TreeMode is the mode of a folder.
 const TreeMode = "040000"
 
-// TreeEntry is one entry of one tree object.
+// TreeEntry is an entry of a single tree object.
 type TreeEntry struct {
 	Name string
 	Mode string // TreeMode, "100644", "100755", "120000" or "160000"
@@ -24,8 +24,8 @@ func (e TreeEntry) IsTree() bool { return e.Mode == TreeMode }
 // parseTreeObject reads the content of a tree object: "mode name\0id",
 // where id has idLen bytes.
 func parseTreeObject(raw []byte, idLen int) ([]TreeEntry, error) {
-	// A folder may have thousands of entries, of which few are looked at: all
-	// names are parts of one text, and all ids of another.
+	// A folder may have thousands of entries, and few of them are used. All
+	// names are parts of a single text, and all ids of another.
 	text := string(raw)
 	least := len("40000 a\x00") + idLen
 	entries := make([]TreeEntry, 0, len(raw)/(least+8)+1)
@@ -48,8 +48,8 @@ func parseTreeObject(raw []byte, idLen int) ([]TreeEntry, error) {
 	return entries, nil
 }
 
-// canonicalMode is what git makes of a mode it finds in a tree: trees of the
-// early days hold 100664 and others.
+// canonicalMode is git's form of a mode in a tree: early trees hold 100664 and
+// others.
 func canonicalMode(text string) (string, error) {
 	switch text {
 	case "100644", "100755", "120000", "160000":
@@ -95,7 +95,7 @@ func encodeTree(entries []TreeEntry) ([]byte, error) {
 	}
 	raw := make([]byte, 0, size)
 	sorted := sortedTree(entries)
-	// A file and a folder of one name need not stand side by side.
+	// A file and a folder with the same name need not stand side by side.
 	files := map[string]bool{}
 	for i, e := range sorted {
 		follows := i+1 < len(sorted) && strings.HasPrefix(sorted[i+1].Name, e.Name)
@@ -126,7 +126,8 @@ func sortedTree(entries []TreeEntry) []TreeEntry {
 }
 
 // CompareEntries is the order of entries in a tree: a folder is sorted as if
-// its name ended in a slash. A file and a folder of one name are not equal.
+// its name ended in a slash. A file and a folder with the same name are not
+// equal.
 func CompareEntries(a, b TreeEntry) int {
 	n := min(len(a.Name), len(b.Name))
 	if c := strings.Compare(a.Name[:n], b.Name[:n]); c != 0 {

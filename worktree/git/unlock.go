@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// UnlockRefs takes away the locks that gits which were killed left on refs
-// below a prefix, such as "refs/swarm/k3x9q2/". Nobody may be at work on those.
-// A ref's name cannot end in .lock, so that what does is none.
+// UnlockRefs removes the lock files that killed gits left on refs below a
+// prefix, such as "refs/swarm/k3x9q2/". No process may change these refs
+// meanwhile. A ref's name cannot end in .lock, so a file with such a name is no
+// ref.
 func (r *Repo) UnlockRefs(prefix string) error {
 	if !strings.HasPrefix(prefix, OwnRefs) || !filepath.IsLocal(filepath.FromSlash(prefix)) {
 		return fmt.Errorf("unlock %s: these refs are not ours", prefix)

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Register makes a linked, detached, locked worktree at dir without filling
-// it, and returns its admin folder below <common>/worktrees.
+// Register makes a linked, detached, locked worktree at dir without files, and
+// returns its admin folder below <common>/worktrees.
 //
-// Git fails now and then when two of these run at once in one repository
+// Git fails now and then if two of these run at once in a repository
 // (config.lock, "failed to read commondir"): the caller serializes them.
 func (r *Repo) Register(ctx context.Context, dir string, at Hash, reason string) (admin string, err error) {
 	_, err = r.Run(ctx, Cmd{Writes: true, Args: []string{
@@ -73,9 +73,9 @@ func (r *Repo) HeadOf(ctx context.Context, admin string) (Hash, error) {
 	return "", nil
 }
 
-// detached is what the file HEAD of an admin folder says: the name of an object
-// or, of one that is attached, of a ref that all worktrees share; empty where
-// that cannot be told.
+// detached is the content of the file HEAD of an admin folder: the name of an
+// object or, if HEAD is attached, of a ref that all worktrees share. It is
+// empty if the file is not readable.
 func (r *Repo) detached(admin string) string {
 	files, err := openLayers([]string{admin})
 	if err != nil {
@@ -93,18 +93,18 @@ func (r *Repo) detached(admin string) string {
 	return name
 }
 
-// headTries is how often a git that a signal ended is asked again: somebody
-// may have killed one, and one that may not fetch can die of a broken pipe.
+// headTries is how often a git that a signal ended is retried. A user may have
+// killed it, and a git that may not fetch can die of a broken pipe.
 const headTries = 3
 
-// Checkout is one working tree of the repository.
+// Checkout is a working tree of the repository.
 type Checkout struct {
 	Dir    string
 	Branch string // full ref; empty when detached
 	Bare   bool
 }
 
-// Checkouts lists the working trees: the main one and the linked ones.
+// Checkouts lists the main working tree and the linked ones.
 func (r *Repo) Checkouts(ctx context.Context) ([]Checkout, error) {
 	out, err := r.Run(ctx, Cmd{Args: []string{"worktree", "list", "--porcelain", "-z"}})
 	if err != nil {
@@ -113,8 +113,8 @@ func (r *Repo) Checkouts(ctx context.Context) ([]Checkout, error) {
 	return parseCheckouts(out), nil
 }
 
-// parseCheckouts reads `worktree list --porcelain -z`: attributes end in NUL,
-// a worktree ends in an empty one.
+// parseCheckouts parses `worktree list --porcelain -z`: attributes end in NUL,
+// and an empty attribute ends a worktree.
 func parseCheckouts(out []byte) []Checkout {
 	var all []Checkout
 	for rec := range bytes.SplitSeq(out, []byte("\x00\x00")) {

@@ -15,7 +15,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Empty reports whether no file comes along. It is true for nil.
+// Empty reports whether no file is included. It is true for nil.
 func (in *Set) Empty() bool { return in == nil || len(in.Paths) == 0 }
 
 // Copy puts the files into a folder, and returns how they lie there. A file that is
@@ -41,9 +41,8 @@ func (in *Set) Copy(ctx context.Context, dir string) (_ baseline.Placed, err err
 	return b.done, nil
 }
 
-// copying is one copy under way. Nothing is read from outside of the
-// checkout or written outside of the workspace, whatever becomes of a folder
-// meanwhile.
+// copying is the state of a copy. It reads no file outside of the checkout and
+// writes none outside of the workspace, even if a folder is replaced meanwhile.
 type copying struct {
 	from, to *os.Root
 	dirs     map[string]bool // of the workspace: true where files may go in
@@ -55,8 +54,8 @@ type copying struct {
 	src, dst *os.Root
 }
 
-// copy copies a file. What went away since it was listed, or cannot be read
-// any more, stays out.
+// copy copies a file. It skips a file that has vanished since the listing, or
+// that is no longer readable.
 func (b *copying) copy(path string) error {
 	dir := disk.Parent(path)
 	if ok, err := b.folder(dir); !ok || err != nil {
@@ -79,8 +78,8 @@ func (b *copying) copy(path string) error {
 	}
 }
 
-// leftOut is nil for the errors of a file that is left out. One that is not
-// the system's is [os.Root] refusing to leave the checkout.
+// leftOut is nil for the errors of a file that is left out. An error that is
+// not the system's is the refusal of [os.Root] to leave the checkout.
 func leftOut(err error) error {
 	var system syscall.Errno
 	if disk.Missing(err) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) ||
@@ -109,7 +108,7 @@ func (b *copying) mkdir(dir string) (bool, error) {
 	if err != nil || !from.IsDir() {
 		return false, leftOut(err)
 	}
-	// Its files must be written and, one day, removed.
+	// The owner must be able to write its files and, later, to remove them.
 	err = b.to.Mkdir(dir, from.Mode().Perm()|0o700)
 	if !errors.Is(err, fs.ErrExist) {
 		return err == nil, err

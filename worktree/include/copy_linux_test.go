@@ -15,9 +15,9 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// answerClones has the kernel answer each FICLONE of this thread from now on,
-// with no error or with errno, and do nothing. Nothing else is affected, and
-// no right is needed. The thread must be locked, and end with its goroutine.
+// answerClones makes the kernel answer each FICLONE of this thread from now on,
+// with no error or with errno, and do no work. It affects no other call, and
+// needs no right. The thread must be locked, and end with its goroutine.
 func answerClones(errno uint32) error {
 	const number, request = 0, 24 // in struct seccomp_data, of little endian
 	filter := []unix.SockFilter{
@@ -35,7 +35,7 @@ func answerClones(errno uint32) error {
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
 }
 
-// bringOne brings a file along, from one folder into another.
+// bringOne copies a single included file from a folder into another.
 func bringOne(from, to, name string) (err error) {
 	b := &copying{dirs: map[string]bool{"": true}, done: baseline.Placed{}}
 	if b.from, err = os.OpenRoot(from); err != nil {
@@ -49,10 +49,10 @@ func bringOne(from, to, name string) (err error) {
 	return b.copy(name)
 }
 
-// TestBringClones holds that what comes along is cloned where the file system
-// can, and copied only where it cannot. Few file systems can, so the kernel
-// is made to say so: a clone that it says it made and did not leaves a file
-// empty, unless that was copied, too.
+// TestBringClones: an included file is cloned if the file system can clone,
+// else copied. Few file systems can, so the test makes the kernel report it. A
+// clone that the kernel reports but does not make leaves a file empty, unless
+// the file was copied, too.
 func TestBringClones(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("0123456789", 100_000)
@@ -88,8 +88,8 @@ func TestBringClones(t *testing.T) {
 	}
 }
 
-// TestCloneFile holds that a clone has the same content, on a file system
-// that can, and is refused without harm on one that cannot.
+// TestCloneFile: a clone has the same content on a file system that can clone.
+// On another the call fails without harm.
 func TestCloneFile(t *testing.T) {
 	t.Parallel()
 	dir, text := t.TempDir(), strings.Repeat("0123456789", 100_000)

@@ -1,5 +1,5 @@
-// Package include finds the ignored files of the user's checkout that come along
-// into workspaces, and copies them. It does not decide when.
+// Package include finds the included files: ignored files of the user's checkout
+// that are copied into workspaces. It copies them, but does not decide when.
 package include
 
 import (
@@ -20,18 +20,19 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// FileName, at the top of a repository, says in the syntax of .gitignore
-// which ignored files of the user's checkout come along into a workspace.
+// FileName is a file at the top of a repository. It names, in the syntax of
+// .gitignore, the ignored files of the user's checkout that are copied into a
+// workspace.
 const FileName = ".worktreeinclude"
 
 // maxIncludeFile bounds it, in bytes.
 const maxIncludeFile = 1 << 20
 
-// Request asks which files come along.
+// Request asks for the included files.
 type Request struct {
 	Repo *git.Repo // required
-	Base git.Hash  // required; its [FileName] is the one that counts
-	// Except are folders that never come along: where workspaces are, say.
+	Base git.Hash  // required; its [FileName] counts
+	// Except are folders that are never included, such as those of workspaces.
 	Except []string
 }
 
@@ -41,19 +42,18 @@ type FileError struct{ Err error }
 func (e *FileError) Error() string { return e.Err.Error() }
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Set holds the files that come along from the user's checkout: files that its
-// ignore rules name and that the [FileName] names, too. Tracked files
-// never do.
+// Set holds the included files of the user's checkout: files that match both
+// its ignore rules and the [FileName]. Tracked files are never included.
 type Set struct {
 	Files   int       // and symlinks
-	Size    int64     // about what they take on disk, in bytes
-	Skipped []Skipped // what was named and does not come along
+	Size    int64     // the estimated size on disk, in bytes
+	Skipped []Skipped // named files that are not included
 
 	Top   string   // of the checkout
-	Paths []string // of files and symlinks, those of one folder together
+	Paths []string // of files and symlinks, grouped by folder
 }
 
-// Skipped is a file that does not come along though it was named.
+// Skipped is a file that is not included although it was named.
 type Skipped struct {
 	Path   string // from the top of the checkout
 	Reason string
@@ -61,14 +61,14 @@ type Skipped struct {
 
 func (s Skipped) String() string { return fmt.Sprintf("%q does not come along: %s", s.Path, s.Reason) }
 
-// Find lists what comes along, as the checkout is now. It is nil where
-// nothing does: in a bare repository, without an [FileName], or without a
-// file that it names.
+// Find lists the included files, as the checkout is now. It returns nil if
+// there are none: in a bare repository, without a [FileName], or if no file
+// matches. It returns an error if it cannot read the rules or list the files.
 //
-// The file of the base counts, so that it says the same to every run from
-// that base. Where the base has none, one in the checkout that git does not
-// track counts: it is the user's own. One that is tracked there but not in
-// the base belongs to another base.
+// The [FileName] of the base counts, so that it is the same for every run from
+// that base. If the base has none, an untracked [FileName] of the checkout
+// counts: it is the user's own. A tracked file that is not in the base belongs
+// to another base and does not count.
 func Find(ctx context.Context, r Request) (*Set, error) {
 	in, err := find(ctx, r)
 	if err != nil {
@@ -159,10 +159,10 @@ func rulesOf(ctx context.Context, r Request) ([]byte, error) {
 	return text, err
 }
 
-// untrackedBy lists the files that rules name of all that git does not track,
-// sorted. A repository of its own is one entry and ends in a slash: git does
-// not look into it. It is not asked for folders (--directory): it lists some
-// beside what is in them.
+// untrackedBy lists the untracked files that match rules, sorted. A nested
+// repository is a single entry that ends in a slash: git does not look into it.
+// It does not list folders (--directory): git lists some of them beside their
+// content.
 func untrackedBy(ctx context.Context, repo *git.Repo, rules string) ([]string, error) {
 	out, err := repo.Run(ctx, git.Cmd{Args: []string{
 		"ls-files", "-z", "--others", "--ignored", rules,
@@ -175,8 +175,8 @@ func untrackedBy(ctx context.Context, repo *git.Repo, rules string) ([]string, e
 	return paths, nil
 }
 
-// both lists what two sorted lists have in common, where a folder stands for
-// all that is in it.
+// both lists the common entries of two sorted lists; a folder stands for all of
+// its content.
 func both(a, b []string) []string {
 	var all []string
 	for _, path := range a {
@@ -268,7 +268,7 @@ func (in *Set) skipOnce(full, reason string) {
 	}
 }
 
-// within is the one of these folders that a path is or lies in.
+// within returns that of these folders which is the path or contains it.
 func within(path string, folders []string) string {
 	i := slices.IndexFunc(folders, func(dir string) bool {
 		return path == dir || strings.HasPrefix(path, dir+"/")
@@ -279,7 +279,7 @@ func within(path string, folders []string) string {
 	return folders[i]
 }
 
-// add takes one file or symlink.
+// add includes a file or symlink.
 func (in *Set) add(path string, at fs.FileInfo) {
 	switch mode := at.Mode(); {
 	case mode.IsRegular():
@@ -300,8 +300,8 @@ func (in *Set) add(path string, at fs.FileInfo) {
 
 const special = "it is a FIFO, socket or device"
 
-// specials says what is ignored beside the files that come along and is no
-// file. Git does not list such things.
+// specials records ignored entries beside the included files that are no files,
+// such as sockets. Git does not list them.
 func (in *Set) specials(ctx context.Context, repo *git.Repo) error {
 	seen := map[string]bool{}
 	var found []string

@@ -13,16 +13,15 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Hider has things that layers hold be seen no more, by what is put into a
-// folder above them.
+// Hider hides files of layers by entries in a folder above them.
 type Hider struct {
 	Root  *os.Root // the folder
 	Dir   string   // its path
 	Below Layers
 }
 
-// Apply hides what is gone by a list of changes, which may have been made in
-// the folder already.
+// Apply hides the paths that a list of changes removes. The folder may have
+// some of the changes already.
 func (h *Hider) Apply(changes []git.Change) error {
 	files, dirs := map[string]bool{}, map[string]bool{} // that are there afterwards
 	for _, c := range changes {
@@ -41,7 +40,7 @@ func (h *Hider) Apply(changes []git.Change) error {
 		if c.NewMode != baseline.Absent || dirs[c.Path] || anyAbove(files, c.Path) {
 			continue
 		}
-		// One outside of a sparse checkout is not there.
+		// A file outside of a sparse checkout does not exist.
 		if there, err := h.Below.has(c.Path); err != nil {
 			return err
 		} else if !there {

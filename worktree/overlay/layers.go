@@ -14,8 +14,8 @@ import (
 	"agentswarm/worktree/disk"
 )
 
-// Layers are the folders below the changes of an overlay, the topmost first,
-// as the kernel sees them: one path at a time, with no symlink followed.
+// Layers are the folders below the changes of an overlay, the topmost first. A
+// lookup follows the kernel: each path by itself, with no symlink followed.
 type Layers []string
 
 // Folders are the layers of a folder that is seen at a path; none where there
@@ -32,7 +32,7 @@ func (l Layers) Folders(path string) Layers {
 			continue
 		}
 		if err != nil || !at.IsDir() {
-			break // it hides what lies below it
+			break // it hides the layers below it
 		}
 		found = append(found, full)
 		if Opaque(full) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestLayers holds what is seen through layers, as the kernel sees it.
+// TestLayers checks the files visible through layers against the kernel's view.
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Merger makes one folder of those of an overlay. Files of own get a second
-// name; the others are not ours alone.
+// Merger makes a single folder of the layers of an overlay. It hard-links the
+// files of Own; the others are shared and are cloned.
 type Merger struct{ Own string }
 
 // Merge makes the folder to, which must not exist, of the files that layers show.
@@ -54,7 +54,7 @@ func (m Merger) file(l Layers, name, to string) error {
 			}
 			return os.Symlink(target, to)
 		case !at.Mode().IsRegular():
-			return nil // nothing that git made
+			return nil // git makes no such file
 		}
 		if strings.HasPrefix(from, m.Own+"/") && os.Link(from, to) == nil {
 			return nil

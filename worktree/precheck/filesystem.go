@@ -12,7 +12,7 @@ import (
 // Cost is the cost of a workspace on a file system.
 type Cost struct {
 	Cheap  bool
-	Detail string // for a person; one line
+	Detail string // for a person; a single line
 }
 
 // CostOn tells the cost of a workspace below a folder, or below the nearest folder

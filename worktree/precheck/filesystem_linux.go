@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileSystem is the name of the file system of a folder; empty for one that is
-// not in the table.
+// fileSystem is the name of the file system of a folder; empty if it is not in
+// the table.
 func fileSystem(dir string) (string, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

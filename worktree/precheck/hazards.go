@@ -17,11 +17,11 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Hazard is something about a repository that a lesser tool trips over, and
-// what is done about it.
+// Hazard is a property of a repository that can break other tools, and swarm's
+// answer to it.
 type Hazard struct {
-	Name    string // one word
-	Detail  string // what is done about it, or what would be right
+	Name    string // a single word
+	Detail  string // swarm's answer, or the user's remedy
 	Refused bool   // no workspace can be made here
 }
 
@@ -42,7 +42,7 @@ func Hazards(ctx context.Context, repo *git.Repo, commit git.Hash) ([]Hazard, er
 }
 
 // byKey returns the values of settings. The last value of a key counts, and a key
-// without one is true.
+// without a value is true.
 func byKey(settings []git.Setting) map[string]string {
 	config := map[string]string{}
 	for _, s := range settings {
@@ -102,7 +102,7 @@ func (l *look) shape(context.Context) error {
 	return nil
 }
 
-// content is what the commit holds.
+// content checks the content of the commit.
 func (l *look) content(ctx context.Context) error {
 	if l.commit == "" {
 		return nil
@@ -156,7 +156,7 @@ func (l *look) lfs(ctx context.Context) error {
 	return nil
 }
 
-// settings are the keys that change what git does.
+// settings checks the keys that change git's behaviour.
 func (l *look) settings(context.Context) error {
 	drivers := map[string]bool{}
 	for key := range l.config {

@@ -22,8 +22,8 @@ type Surroundings struct {
 	Caches []string
 }
 
-// Refuses says why workspaces cannot be made by a backend; nil where they can,
-// as far as that can be told without making one.
+// Refuses returns an error if a backend cannot make workspaces. It returns nil
+// if it can, as far as a check without a workspace can tell.
 func Refuses(b workspace.Backend, s Surroundings) error {
 	if b != workspace.Linked {
 		// Paths of mounts are passed on and recorded as JSON.
@@ -43,7 +43,8 @@ func Refuses(b workspace.Backend, s Surroundings) error {
 	}
 }
 
-// covered says what would be hidden below an overlay, or be a part of it.
+// covered returns an error if a folder would be hidden below an overlay, or be
+// a part of it.
 func (s Surroundings) covered() error {
 	if s.At == "" {
 		return nil

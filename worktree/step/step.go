@@ -8,7 +8,7 @@ import "errors"
 // the work as it stands there, and nothing is cleaned up. A nil Hook does nothing.
 type Hook func(name string) error
 
-// At calls the hook. Its error is one that [Died] recognizes.
+// At calls the hook. [Died] recognizes its error.
 func (h Hook) At(name string) error {
 	if h == nil {
 		return nil

@@ -24,8 +24,9 @@ type IgnoredFiles struct {
 	Size  int64
 }
 
-// add lists an ignored file, or a folder as one entry. Files that known
-// reports, which may be nil, do not count; a folder of nothing else is none.
+// add lists an ignored file, or a folder as a single entry. Files for which
+// known reports true do not count; known may be nil. A folder with no other
+// files is not listed.
 func (l *IgnoredFiles) add(root, path string, known func(path string, at fs.FileInfo) bool) {
 	f := IgnoredFile{Path: path}
 	none := known != nil

@@ -6,7 +6,7 @@ import (
 	"agentswarm/internal/bytesize"
 )
 
-// NoteKind is what a note is about.
+// NoteKind is the subject of a note.
 type NoteKind string
 
 // The kinds of notes. Those that leave something out of the commit also make
@@ -24,8 +24,8 @@ const (
 	SpecialFile       NoteKind = "special_file"       // a FIFO, socket or device; not in
 	NameRefused       NoteKind = "name_refused"       // git takes no file of this name; not in
 	HeadInvalid       NoteKind = "head_invalid"       // HEAD leads to no whole commit
-	FilterFailed      NoteKind = "filter_failed"      // behind the walls; files are in as they are
-	Entangled         NoteKind = "entangled"          // others changed on what it had changed; theirs is in
+	FilterFailed      NoteKind = "filter_failed"      // in the sandbox; files are in as they are
+	Entangled         NoteKind = "entangled"          // others changed the same lines later; theirs are in
 	TooLarge          NoteKind = "too_large"          // above the size limit of a file; not in
 	PatchOmitted      NoteKind = "patch_omitted"      // its text is too long to be kept
 	MoreTooLarge      NoteKind = "more_too_large"     // further such files, without their names

@@ -28,7 +28,7 @@ func (s *Seal) add(path string, at fs.FileInfo) {
 	}
 }
 
-// mark counts a folder that hides the one below it.
+// mark counts a folder that hides the folder below it.
 func (s *Seal) mark(path string) {
 	one := sha256.Sum256([]byte(path + "\x00opaque"))
 	for i := range s {
@@ -39,7 +39,7 @@ func (s *Seal) mark(path string) {
 func (s *Seal) String() string { return hex.EncodeToString(s[:]) }
 
 // SealOf walks over the files of a workspace as a capture does. In an upper
-// layer it counts what hides files of the base, too.
+// layer it also counts the entries that hide files of the base.
 func SealOf(w workspace.Workspace) (string, error) {
 	var s Seal
 	root := w.Files()

@@ -100,7 +100,7 @@ type Survey struct {
 	Changed  []string            // files and symlinks that may differ from the base, or are new
 	Deleted  []string            // of the base, gone
 	Present  []string            // of those in changed, outside of a sparse checkout
-	Restored []git.IndexEntry    // files that still are what a restore wrote
+	Restored []git.IndexEntry    // files still as a restore wrote them
 	Links    map[string]git.Hash // submodules at another commit
 	Modules  []string            // submodules with a git dir
 	Largest  int64               // bytes of the largest file that is captured, or was deleted

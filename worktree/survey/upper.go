@@ -11,8 +11,8 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// removed looks at what an entry of an upper layer does to what the base has
-// at its path, and reports whether that is all it is there for.
+// removed checks whether an entry of an upper layer hides the base's content of
+// its path. It reports whether that is the only purpose of the entry.
 func (k *walker) removed(path string, at fs.FileInfo) bool {
 	if k.work.Kind() != workspace.Overlay {
 		return false
@@ -28,8 +28,8 @@ func (k *walker) removed(path string, at fs.FileInfo) bool {
 	if white {
 		k.out.Seal.add(path, at)
 	}
-	// Anything but a folder hides all of the folder below it, and what is no
-	// file to git hides a file.
+	// An entry other than a folder hides all of a folder below it. An entry
+	// that git does not take for a file hides a file.
 	file := at.Mode().IsRegular() || at.Mode().Type() == fs.ModeSymlink
 	if !k.inner && (!file || k.base.Holds(path)) {
 		k.anew = append(k.anew, path)
@@ -46,8 +46,8 @@ func (k *walker) whiteout(path string, at fs.FileInfo) bool {
 	return true
 }
 
-// inside surveys a folder below the top. One of an upper layer that is not
-// merged with a folder of the base holds all that is at its path.
+// inside surveys a folder below the top. A folder of an upper layer that is not
+// merged with a folder of the base holds the complete content of its path.
 func (k *walker) inside(ctx context.Context, path string) error {
 	if k.inner || !k.opaque[path] && k.base.Holds(path) {
 		return k.dir(ctx, path)
@@ -59,9 +59,9 @@ func (k *walker) inside(ctx context.Context, path string) error {
 	return err
 }
 
-// mountPoint looks at what is where the git dir of a workspace of its own kind
-// is for those who work in it: what they changed of it or, where it is mounted
-// there, nothing or an empty folder.
+// mountPoint checks the place of the git dir of a private workspace. It holds
+// the changes to the git dir or, if the git dir is mounted there, it is missing
+// or an empty folder.
 func (k *walker) mountPoint(path string, at fs.FileInfo) {
 	if at == nil || overlay.IsWhiteout(at) || at.IsDir() && k.work.Shell != "" {
 		return
@@ -76,7 +76,7 @@ func (k *walker) mountPoint(path string, at fs.FileInfo) {
 	}
 }
 
-// cameAlong is the file that came along from the user's checkout to a path.
+// cameAlong is the kind of the user's included file at a path.
 type cameAlong int
 
 const (
@@ -85,8 +85,8 @@ const (
 	isFolder
 )
 
-// cameAlong looks into the layer of what came along. It follows no symlink:
-// those of the user's lead into the checkout.
+// cameAlong looks a path up in the layer of the included files. It follows no
+// symlink: the user's symlinks lead into the checkout.
 func (k *walker) cameAlong(path string) cameAlong {
 	if k.work.Along == "" || k.work.Kind() != workspace.Overlay {
 		return isNothing
@@ -113,7 +113,8 @@ func (k *walker) cameAlong(path string) cameAlong {
 // holds plain files, which the walk goes on with.
 func (k *walker) submodule(path string) bool {
 	k.seen[path] = true
-	// Left alone, it stays as it was: in the base, or in what was restored.
+	// An untouched submodule stays as it was: in the base, or in the restored
+	// commit.
 	if k.placed.Link(path) {
 		k.out.Links[path] = k.placed[path].ID
 	}

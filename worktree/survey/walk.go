@@ -23,20 +23,20 @@ type walker struct {
 	base    *baseline.Index
 	placed  baseline.Placed
 	folders map[string]bool // those that hold work that was restored
-	along   map[string]bool // those that hold files of the user's that came along
+	along   map[string]bool // those that hold included files of the user
 	ignores func(ctx context.Context, paths []string) ([]bool, error)
 
 	maxFile int64 // larger new or changed files are left out; 0: none is
 
 	seen  map[string]bool // files of the base that are there
-	anew  []string        // what the base has at these paths is gone but for what was seen
-	inner bool            // what is looked at lies below one of them
+	anew  []string        // the base's content of these paths is gone, except the seen files
+	inner bool            // the walk is below one of them
 
 	opaque map[string]bool // folders of an upper layer that hide those below
 	out    Survey
 }
 
-// Request says which workspace is compared with what it was.
+// Request describes a workspace and the state to compare it with.
 type Request struct {
 	Workspace workspace.Workspace // required
 	Base      *baseline.Index     // required
@@ -47,8 +47,8 @@ type Request struct {
 	Ignored func(ctx context.Context, paths []string) ([]bool, error)
 }
 
-// Take compares a workspace with what it was. It returns a [*GoneError] if
-// the workspace is not there.
+// Take compares a workspace with its base and the placed files. It returns a
+// [*GoneError] if the workspace does not exist.
 func Take(ctx context.Context, r Request) (*Survey, error) { return newWalker(r).walk(ctx) }
 
 func newWalker(r Request) *walker {
@@ -87,7 +87,8 @@ func (k *walker) walk(ctx context.Context) (*Survey, error) {
 	if err := k.dir(ctx, ""); err != nil {
 		return nil, err
 	}
-	// Where several work in it, one may have deleted it under the walk.
+	// If several agents work in it, an agent may have deleted it during the
+	// walk.
 	if at, err := os.Lstat(k.root); err != nil || !at.IsDir() {
 		return nil, &GoneError{Dir: k.root}
 	}
@@ -118,15 +119,15 @@ func (k *walker) gone(e *git.IndexEntry) {
 	}
 }
 
-// withheld reports whether a path lies in a folder that could not be read:
-// what is not seen there is not deleted.
+// withheld reports whether a path lies in an unreadable folder: a file that
+// cannot be seen there counts as present.
 func (k *walker) withheld(path string) bool {
 	return slices.ContainsFunc(k.out.withheld, func(dir string) bool {
 		return dir == "" || strings.HasPrefix(path, dir+"/")
 	})
 }
 
-// dotGit looks whether the .git file is the one that git made.
+// dotGit checks whether the .git file is still git's own.
 func (k *walker) dotGit() {
 	path := filepath.Join(k.root, ".git")
 	at, err := os.Lstat(path)
@@ -148,7 +149,7 @@ func (k *walker) dotGit() {
 	k.out.Notes = append(k.out.Notes, Note{Kind: GitReplaced, Path: ".git"})
 }
 
-// dir surveys one folder; rel is "" for the workspace itself.
+// dir surveys a single folder; rel is "" for the workspace itself.
 func (k *walker) dir(ctx context.Context, rel string) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -203,8 +204,8 @@ func (k *walker) dir(ctx context.Context, rel string) error {
 	return nil
 }
 
-// look finds out what an entry of a folder is; nil is for one that is no file
-// to us.
+// look returns the path and the status of an entry of a folder. The status is
+// nil if a capture takes no such entry.
 func (k *walker) look(rel string, e fs.DirEntry) (path string, at fs.FileInfo) {
 	path = e.Name()
 	if rel != "" {
@@ -234,7 +235,7 @@ func (k *walker) list(rel string) ([]fs.DirEntry, bool) {
 	dir := filepath.Join(k.root, rel)
 	at, err := os.Lstat(dir)
 	if disk.Missing(err) || err == nil && !at.IsDir() {
-		return nil, true // somebody took it away meanwhile
+		return nil, true // it was removed meanwhile
 	}
 	if err == nil && at.Mode().Perm()&0o500 != 0o500 {
 		if err = os.Chmod(dir, at.Mode().Perm()|0o700); err == nil {
@@ -256,8 +257,8 @@ func (k *walker) list(rel string) ([]fs.DirEntry, bool) {
 	return entries, true
 }
 
-// untracked sorts what the index does not know into ignored and new, and
-// returns the folders to go on with.
+// untracked sorts paths that are not in the index into ignored and new, and
+// returns the folders to survey next.
 func (k *walker) untracked(ctx context.Context, ask []string) (folders []string, err error) {
 	if len(ask) == 0 {
 		return nil, nil
@@ -291,7 +292,7 @@ func (k *walker) untracked(ctx context.Context, ask []string) (folders []string,
 	return folders, nil
 }
 
-// untouched reports whether a file that came along is as it was.
+// untouched reports whether an included file is unchanged.
 func (k *walker) untouched(path string, at fs.FileInfo) bool {
 	if !k.placed.Included(path) || !k.placed.Unchanged(path, at) {
 		return false
@@ -300,8 +301,7 @@ func (k *walker) untouched(path string, at fs.FileInfo) bool {
 	return true
 }
 
-// file looks at one file or symlink; known is nil for one that is not in the
-// base.
+// file surveys a file or symlink; known is nil if the base does not have it.
 func (k *walker) file(path string, at fs.FileInfo, known *git.IndexEntry) {
 	if at.Mode().IsRegular() && at.Mode().Perm()&0o400 == 0 {
 		full := filepath.Join(k.root, path)
@@ -341,9 +341,9 @@ func (k *walker) file(path string, at fs.FileInfo, known *git.IndexEntry) {
 	k.out.Changed = append(k.out.Changed, path)
 }
 
-// same reports whether a file is certainly what the fill left.
+// same reports whether a file is certainly as the fill left it.
 //
-// Whatever is in an upper layer was written.
+// An agent or a restore wrote every file in an upper layer.
 func (k *walker) same(at fs.FileInfo, e *git.IndexEntry) bool {
 	if k.work.Kind() == workspace.Overlay {
 		return false
@@ -354,7 +354,8 @@ func (k *walker) same(at fs.FileInfo, e *git.IndexEntry) bool {
 		s.CTime.Before(k.base.Fresh)
 }
 
-// sameTime compares what both sides know: a git without nanoseconds stores 0.
+// sameTime compares the digits that both sides have: a git without nanoseconds
+// stores 0.
 func sameTime(disk, index git.IndexTime) bool {
 	return disk.Sec == index.Sec && (disk.Nano == index.Nano || index.Nano == 0)
 }

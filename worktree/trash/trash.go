@@ -20,8 +20,8 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// Record is the record of an entry of the trash. Only a folder that holds
-// one which names it is ours to remove.
+// Record is the record of an entry of the trash. Swarm removes a folder only if
+// it holds a record that names it.
 type Record struct {
 	Entry     string              `json:"entry"` // the name of the folder
 	Time      time.Time           `json:"time"`
@@ -63,7 +63,7 @@ func (t Trash) Add(r Record) (entry string, err error) {
 		err = disk.WriteFile(filepath.Join(entry, recordName), append(text, '\n'))
 	}
 	if err != nil {
-		// Without a record nobody would know it for ours.
+		// Without a record swarm would not recognize it.
 		return "", errors.Join(err, disk.RemoveAll(entry))
 	}
 	return entry, nil
@@ -114,7 +114,7 @@ type SweepRequest struct {
 	Age    time.Duration // required; older entries go
 	Size   int64         // required; beyond it the oldest go
 	Lacks  Room          // room to make on the disk; the oldest go
-	DryRun bool          // only say what would go
+	DryRun bool          // only list the entries to remove
 }
 
 // Room is space of a disk.
@@ -181,8 +181,8 @@ func Sweep(ctx context.Context, r SweepRequest) (gone, kept []Swept, err error) 
 	return gone, kept, nil
 }
 
-// Remove removes an entry, its record last: a crash must not leave a
-// folder that nobody knows as ours.
+// Remove removes an entry, its record last: a crash must not leave a folder
+// that swarm does not recognize.
 func Remove(entry string) error {
 	entries, err := os.ReadDir(entry)
 	for _, e := range entries {

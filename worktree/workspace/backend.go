@@ -39,8 +39,8 @@ func ParseBackend(word string) (Backend, error) {
 // Below the folder of a workspace that has a git dir of its own.
 const (
 	GitName   = "git" // the git dir
-	UpperName = "up"  // what was changed, of an overlay
-	WorkName  = "wk"  // what the kernel needs beside it
+	UpperName = "up"  // the changes of an overlay
+	WorkName  = "wk"  // needed by the kernel beside UpperName
 	TreeName  = "tree"
 )
 
@@ -52,13 +52,14 @@ func (w Workspace) Kind() Backend {
 	return w.Backend
 }
 
-// Reusable reports whether the next workspace can be made of the files of this one.
+// Reusable reports whether the next workspace can be made of the files of this
+// workspace.
 func (w Workspace) Reusable() bool { return w.Kind() == Copied || w.Kind() == Reflink }
 
 // Private reports whether a workspace has a git dir of its own.
 func (w Workspace) Private() bool { return w.Kind() != Linked }
 
-// Path is where the workspace is for whoever works in it.
+// Path is the path of the workspace for the processes in it.
 func (w Workspace) Path() string {
 	if w.At != "" {
 		return w.At
@@ -82,12 +83,12 @@ func (w Workspace) Files() string {
 	}
 }
 
-// Mount is something that must stand at a path for whoever works in a
-// workspace: what is at From, or else layers.
+// Mount is a mount for the processes in a workspace: the file or folder From,
+// or else layers.
 type Mount struct {
 	At    string
 	From  string
-	Write bool // what is at From may be changed
+	Write bool // the content of From may be changed
 	// Optional is set where it matters only if something is at From.
 	Optional bool
 
@@ -95,15 +96,15 @@ type Mount struct {
 	Upper, Work string
 }
 
-// Mounts are what must be mounted, in order, for whoever works in the
-// workspace. Without it, a workspace that is not where its Path is cannot be
-// worked in. For one that may be worked in as it is they say what is written.
+// Mounts are the mounts, in order, for the processes in the workspace. Without
+// them a workspace whose path differs from Path cannot be used. For a workspace
+// that can be used in place they name the writable paths.
 func (w Workspace) Mounts() []Mount {
 	var all []Mount
 	switch w.Kind() {
 	case Overlay:
 		m := Mount{At: w.Path(), Upper: w.Files(), Work: filepath.Join(w.Dir, WorkName)}
-		// Files that came along lie lowest: those of a base go before them.
+		// Included files are the lowest layer: files of a base hide them.
 		for _, dir := range []string{w.Shell, w.Lower, w.Under, w.Along} {
 			if dir != "" {
 				m.Lower = append(m.Lower, dir)
@@ -123,8 +124,8 @@ func (w Workspace) Mounts() []Mount {
 	if w.Private() {
 		return all
 	}
-	// By these a git of the user's knows where a working tree is, and swarm
-	// that the registration is its own. Nobody who works there changes them.
+	// By these a git of the user's finds the working tree, and swarm recognizes
+	// its registration. Processes in the workspace cannot change them.
 	for _, name := range []string{"gitdir", "commondir", "locked"} {
 		file := filepath.Join(w.Admin, name)
 		all = append(all, Mount{At: file, From: file, Optional: true})

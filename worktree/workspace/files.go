@@ -15,16 +15,17 @@ import (
 	"agentswarm/worktree/overlay"
 )
 
-// PutAside writes a file to the top of a workspace that nobody works in, for
-// whoever does next, and says what it is called: by the name that was asked
-// for, or where the workspace has that, by one with a number. There always is
-// one: whoever made the workspace's files must not be able to keep it out.
+// PutAside writes a file to the top of an idle workspace, for its next agent,
+// and returns its name. This is the requested name or, if the workspace has
+// that, a name with a number. There always is a free name: the workspace's
+// files must not be able to prevent the write. It returns an error if the write
+// fails.
 func (w Workspace) PutAside(name string, text []byte) (string, error) {
 	root, err := os.OpenRoot(w.Files())
 	if err != nil {
 		return "", fmt.Errorf("put %s into a workspace: %w", name, err)
 	}
-	defer root.Close() // nothing is written through it
+	defer root.Close() // only read through
 	for n := 1; ; n++ {
 		at := numbered(name, n)
 		if _, there := w.Find(at); there {
@@ -45,14 +46,15 @@ func (w Workspace) PutAside(name string, text []byte) (string, error) {
 	}
 }
 
-// TakeAside removes what [Workspace.PutAside] has written under a name, unless
-// somebody has made something else of it: that is their work.
+// TakeAside removes the files that [Workspace.PutAside] wrote under a name. It
+// keeps changed files, as they are an agent's work. It returns an error if it
+// cannot remove a file.
 func (w Workspace) TakeAside(name string, text []byte) error {
 	root, err := os.OpenRoot(w.Files())
 	if err != nil {
 		return nil // there is no workspace that it could be in
 	}
-	defer root.Close() // nothing is written through it
+	defer root.Close() // only read through
 	for _, at := range AsideFiles(root, name, text) {
 		if err := root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("take %s out of a workspace: %w", at, err)
@@ -61,7 +63,7 @@ func (w Workspace) TakeAside(name string, text []byte) error {
 	return nil
 }
 
-// Aside is what [Workspace.PutAside] has written under a name.
+// Aside is a file that [Workspace.PutAside] wrote.
 type Aside struct {
 	Name string
 	Text []byte
@@ -72,7 +74,7 @@ type Aside struct {
 func AsideFiles(root *os.Root, name string, text []byte) (all []string) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return nil // whoever captures it says what cannot be read
+		return nil // the capture reports unreadable files
 	}
 	for _, e := range entries {
 		at := e.Name()

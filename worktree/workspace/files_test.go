@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPutAside: a file that is put aside takes the place of nothing, and goes
-// again unless somebody has made it theirs.
+// TestPutAside: a file that is put aside replaces no other file. TakeAside
+// removes it unless it was changed.
 func TestPutAside(t *testing.T) {
 	t.Parallel()
 	for _, backend := range []Backend{Linked, Overlay} {
@@ -71,7 +71,7 @@ func TestPutAside(t *testing.T) {
 	if err != nil || name != "b-101.md" {
 		t.Fatalf("PutAside where names are taken = %q, %v", name, err)
 	}
-	// What has a name of its own is not ours, whatever is in it.
+	// A file with another name is not ours, whatever its content.
 	for _, name := range []string{"b-1.md", "b-02.md", "b-x.md", "b-2.txt", "bb-2.md"} {
 		if err := os.WriteFile(filepath.Join(full.Dir, name), []byte("ours"), 0o600); err != nil {
 			t.Fatal(err)

@@ -16,8 +16,9 @@ func (w Workspace) ModuleSeen(path string) string {
 	return filepath.Join(w.Path(), path, ".git")
 }
 
-// ModuleAdmin is the git dir of a submodule: its .git folder, or what its .git
-// file names. It is empty for one that is not in the workspace.
+// ModuleAdmin is the git dir of a submodule: its .git folder, or the folder
+// that its .git file names. It is empty if the submodule is not in the
+// workspace.
 func (w Workspace) ModuleAdmin(path string) string {
 	dotGit := filepath.Join(w.Files(), path, ".git")
 	if at, err := os.Lstat(dotGit); err == nil && at.IsDir() {
@@ -29,9 +30,9 @@ func (w Workspace) ModuleAdmin(path string) string {
 // MaxGitFile bounds the .git file of a submodule.
 const MaxGitFile = 8 << 10
 
-// moduleDir is where the git dir of a submodule lies for us. Its .git file
-// names it as those see it who work in the workspace. It is empty for one that
-// is not in the workspace's own git dir.
+// moduleDir is our path of the git dir of a submodule. Its .git file has the
+// path inside the workspace. It is empty if the git dir is not in the
+// workspace's own git dir.
 func (w Workspace) moduleDir(path string) string {
 	file := filepath.Join(w.Files(), path, ".git")
 	at, err := os.Lstat(file)

@@ -11,33 +11,33 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Workspace is the isolated tree of one attempt, as it is journaled.
-// It is plain data, so that another process than the one that leased it can
-// capture and release it.
+// Workspace is the isolated tree of an attempt, as it is journaled. It is plain
+// data, so that another process than that which leased it can capture and
+// release it.
 type Workspace struct {
 	Name  string   `json:"name"`
 	Dir   string   `json:"dir"`
-	Admin string   `json:"admin"` // its git dir: git's folder below <common>/worktrees, or one of its own
+	Admin string   `json:"admin"` // its git dir: git's folder below <common>/worktrees, or a private folder
 	Base  git.Hash `json:"base"`
 	Index string   `json:"index"` // our copy of the index as it was after the fill
 
 	Backend Backend `json:"backend,omitempty"` // empty: worktree
-	// At is where the workspace is mounted for whoever works in it; empty where
-	// its files are worked on as they lie.
+	// At is where the workspace is mounted for the processes in it; empty if
+	// they use its files in place.
 	At string `json:"at,omitempty"`
 	// Lower is the checkout of the base that lies below the changes of an
-	// overlay. Where that holds only what differs from another commit, Under is
-	// the checkout of that one, and lies below it. Lowest is Along, what came
-	// along with the user's files. Each is empty for nothing.
+	// overlay. If it holds only the difference from another commit, Under is
+	// the checkout of that commit, and lies below it. The lowest is Along, the
+	// included files of the user. Each may be empty.
 	Lower string `json:"lower,omitempty"`
 	Under string `json:"under,omitempty"`
 	Along string `json:"along,omitempty"`
-	// Settled is set if every file was older than the end of the lease. Then one
-	// with the time of the lease was not written to since.
+	// Settled is set if every file was older than the end of the lease. Then a
+	// file with the time of the lease was not written to since.
 	Settled bool `json:"settled,omitempty"`
-	// Shell is a folder that lies above those and holds nothing but the git dir
-	// as it is at first, of which the workspace has what it changes. Empty where
-	// it has all of its git dir.
+	// Shell is a folder above those with only the initial git dir; the
+	// workspace has the changes to it. Empty if the workspace has all of its
+	// git dir.
 	Shell string `json:"shell,omitempty"`
 
 	// Module is the folder of a submodule whose files are captured as those of a

@@ -1,5 +1,5 @@
-// Package attest writes what a landing was verified by as an in-toto Statement, and reads
-// it from the notes of commits. It runs no check and moves no branch.
+// Package attest writes the check of a landing as an in-toto Statement, and reads it from
+// the notes of commits. It runs no check and moves no branch.
 package attest
 
 import (

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Row is a line of the table: the same landings by one way.
+// Row is a line of the table: the same landings by a single way.
 type Row struct {
 	Scenario
 	Slots int

@@ -15,8 +15,8 @@ type Way string
 const (
 	// Serial tries the patches in turn on those that landed.
 	Serial Way = "serial"
-	// Halving tries all that wait, and halves what failed, as bors does. It runs one
-	// check at a time.
+	// Halving tries all waiting patches, and halves failed batches, as bors
+	// does. It runs a single check at a time.
 	Halving Way = "halving"
 	// Chain tries each patch on all those before it that have not failed, as the gate of
 	// Zuul does. A failure makes those behind it start again.

@@ -21,7 +21,7 @@ import (
 const (
 	maxBrief  = 4500
 	maxHunks  = 1400 // of all hunks
-	maxDiff   = 500  // of what another patch did
+	maxDiff   = 500  // of the change of another patch
 	maxTask   = 250
 	maxOutput = 1000
 	maxOthers = 4
@@ -152,7 +152,8 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
 }
 
-// tail is the end of a text, in bytes, from the start of a line if there is one.
+// tail is the end of a text, with most bytes, from the start of a line if there
+// is one.
 func tail(text string, most int) string {
 	if text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")); len(text) <= most {
 		return text
@@ -164,7 +165,7 @@ func tail(text string, most int) string {
 	return "…" + strings.ToValidUTF8(text, "")
 }
 
-// brief collects what an agent is told.
+// brief collects the facts for an agent.
 func (m *merging) brief(ctx context.Context, b back, marked *lander.Marked, work *store.Agent) (Brief, error) {
 	out := Brief{Branch: lander.BranchName(m.ref), Neutral: b.to == event.ToNeutral, Author: string(b.agent), Kind: b.kind, Failed: b.failed}
 	paths := work.Patch().Paths
@@ -244,7 +245,7 @@ func (m *merging) other(ctx context.Context, id task.ID, paths []string) (*Other
 	return o, err
 }
 
-// start keeps the start of what is written.
+// start keeps the start of the written text.
 type start struct {
 	strings.Builder
 	most int

@@ -38,9 +38,10 @@ type Request struct {
 	Slow func(*store.Agent) *task.Choice
 }
 
-// Merge merges, hands back what was left out, and merges the results, until no patch is
-// left or only the person is. The report is that of all merges together. It is nil if there
-// is nothing to merge; the error is that of [lander.Lander.Merge] or of the runner.
+// Merge merges, hands back refused patches, and merges the results, until no patch is
+// left or only a person can continue. It returns the report of all merges together; nil
+// if there is nothing to merge. It returns the error of [lander.Lander.Merge] or of the
+// runner.
 func Merge(ctx context.Context, r Request) (*lander.Report, error) {
 	report, err := r.Lander.Merge(ctx, r.Merge)
 	if nothing := (*lander.NothingError)(nil); err != nil && !errors.As(err, &nothing) {
@@ -62,15 +63,16 @@ func Merge(ctx context.Context, r Request) (*lander.Report, error) {
 	return m.end(nil)
 }
 
-// rounds bounds how often patches are handed back in one merge: to the author, to the
-// neutral agent, and each once more for patches that fail on what landed meanwhile.
+// rounds bounds how often patches are handed back in a merge. They go to the author,
+// to the neutral agent, and once more to each for patches that fail on later
+// landings.
 const rounds = 4
 
 // merging is a merge that hands patches back.
 type merging struct {
 	Request
 	ref      string
-	report   *lander.Report // of all merges so far; nil: there was nothing to merge
+	report   *lander.Report // of all merges so far; nil: no patch could be merged
 	returned []lander.Returned
 }
 
@@ -231,7 +233,7 @@ func (m *merging) mergeAgain(ctx context.Context, ids []task.ID) error {
 	return err
 }
 
-// end is the report of all merges. What is left is the person's.
+// end is the report of all merges. The remaining patches need a person.
 func (m *merging) end(err error) (*lander.Report, error) {
 	r := m.report
 	if r == nil {

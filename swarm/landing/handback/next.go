@@ -22,8 +22,9 @@ type refused struct {
 	refusal  *event.Refusal
 }
 
-// leftOut are the patches of a report that can be handed back. A conflict of submodules is
-// none: no workspace resolves it. A patch that only lacks another one waits for that.
+// leftOut are the patches of a report that can be handed back. It omits a conflict of
+// submodules, which no workspace resolves. It omits a patch that only lacks another
+// patch, which waits for that.
 func leftOut(r *lander.Report) (all []refused) {
 	if r == nil {
 		return nil
@@ -43,7 +44,7 @@ func leftOut(r *lander.Report) (all []refused) {
 	return all
 }
 
-// waiting are the patches that were left out because they need one that was refused.
+// waiting are the patches that were left out because they need a refused patch.
 func waiting(r *lander.Report) (ids []task.ID) {
 	if r == nil {
 		return nil
@@ -117,8 +118,8 @@ func mergeable(review string, a *store.Agent) bool {
 	return a.Patch() != nil && canMerge(landing.Landable(review, a))
 }
 
-// first is the work that is handed back: that of the agent now, or what it was before it
-// was handed back the first time.
+// first is the work that is handed back: the agent's present work, or its work before
+// the first hand-back.
 func first(a *store.Agent) *task.Patch {
 	if back := handedBack(a); back != nil && back.Patch != nil {
 		return back.Patch

@@ -48,8 +48,9 @@ func TestReceiver(t *testing.T) {
 	}
 }
 
-// TestLeftOut: conflicts of text and refusals by the check are handed back; those of
-// submodules, stale patches, and patches that wait for another one are not.
+// TestLeftOut: conflicts of text and refusals by the check are handed back.
+// Conflicts of submodules, stale patches, and patches that wait for another patch
+// are not.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	r := &lander.Report{
@@ -74,7 +75,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// TestBrief: each kind says what is wrong and holds its evidence.
+// TestBrief: the text of each kind names the problem and has its evidence.
 func TestBrief(t *testing.T) {
 	t.Parallel()
 	other := []Other{{ID: "a1", Title: "web", Task: "Rename\nGet", Diff: "+Lookup"}}

@@ -23,10 +23,10 @@ type Attested struct {
 	Signed  bool
 }
 
-// Attest writes what the last merge onto a branch was verified by as a note on its commits.
-// The commit of the notes is signed if the user has commits signed. A note that is there is
-// replaced by the same text. The error is a [*refusal.Error] if no merge with a check
-// stands there.
+// Attest writes the check of the last merge onto a branch as a note on its commits. The
+// commit of the notes is signed if the user signs commits. It replaces an existing note
+// by the same text. It returns a [*refusal.Error] if the branch has no merge with a
+// check.
 func (ld *Lander) Attest(ctx context.Context, ref string) (_ *Attested, err error) {
 	v := ld.Owner.View()
 	l := v.LastLanding()

@@ -8,8 +8,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Followed is the report of a merge together with the one after it, which took the patches
-// of some agents again. A nil report is that of no merge.
+// Followed is the report of a merge together with the next merge, which took the patches
+// of some agents again. A nil report stands for no merge.
 func (r *Report) Followed(next *Report, again []task.ID) *Report {
 	if r == nil || next == nil {
 		if next == nil {

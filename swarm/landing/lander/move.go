@@ -105,7 +105,7 @@ func (ld *Lander) land(ctx context.Context, l move, report *Report) error {
 	return ld.journalEnd(&event.Landed{ID: intent.ID}, err)
 }
 
-// journalNone journals what a merge met that lands no patch.
+// journalNone journals the conflicts of a merge that lands no patch.
 func (ld *Lander) journalNone(l move, report *Report) error {
 	out, there := report.Outcome, report.there()
 	if len(out.Conflicts)+len(there) > 0 {

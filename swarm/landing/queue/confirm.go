@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// confirm tries each refused patch once more, on all that landed. Its two failures can both
-// be flakes: with two flakes in a hundred trials, about ten of 1,000 landings of 100 patches
-// would refuse a good patch. A patch that passes there lands. Grown is set if one did.
+// confirm tries each refused patch once more, on all landed patches. Its two failures can
+// both be flakes: with two flakes in a hundred trials, about ten of 1,000 landings of 100
+// patches would refuse a good patch. A patch that passes there lands. Grown is set if a
+// patch landed.
 func (q *queue) confirm(ctx context.Context) (grown bool, err error) {
 	var open []Refusal
 	for _, r := range q.refused {

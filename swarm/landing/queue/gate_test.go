@@ -23,8 +23,9 @@ type scripted struct {
 	flaky   func(set []string) bool // a trial of the set fails although it should pass
 	names   float64                 // the odds that an output names a bad patch
 	random  *rand.Rand
-	// earlier are keys of sets that passed in an earlier landing. With them the gate
-	// remembers the verdicts of this one, as that of package landing does.
+	// earlier are keys of sets that passed in an earlier landing. With them the
+	// gate keeps the verdicts of this landing, as the gate of package landing
+	// does.
 	earlier map[string]bool
 	runs    map[string][]bool
 	// screen is the quick check; nil: there is none.

@@ -69,8 +69,8 @@ func (l *level) joining(ctx context.Context, free int) ([]test, error) {
 // set is the tip with the first n patches of the list.
 func (j *join) set(n int) []string { return slices.Concat(j.on, ids(j.list[:n])) }
 
-// prefix tries the first n patches of the list together. A longer prefix that
-// passes shows that the failure of a shorter one was a flake.
+// prefix tries the first n patches of the list together. If a longer prefix
+// passes, the failure of a shorter prefix was a flake.
 func (l *level) prefix(n int) test {
 	j := l.join
 	return test{Trial{Set: j.set(n), Run: 1}, func(v Verdict) {

@@ -5,11 +5,11 @@ import "slices"
 // Conflict is a pair of patches that do not merge with each other.
 type Conflict struct{ First, Second string }
 
-// Order returns the patches in an order in which as many as possible land: of
-// those in conflict with each other, the one with the fewest open conflicts comes
-// first, and the earlier one among equals. Those that are left over come last.
-// Both parts keep the order of the request, and no patch comes before one that it
-// needs.
+// Order returns the patches in an order in which as many as possible land. Among
+// patches in conflict with each other, the patch with the fewest open conflicts
+// comes first, and the earlier among equals. The remaining patches come last.
+// Both parts keep the order of the request, and no patch comes before a patch
+// that it needs.
 func Order(patches []Patch, conflicts []Conflict) []Patch {
 	against := map[string]map[string]bool{}
 	for _, c := range conflicts {

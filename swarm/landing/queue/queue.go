@@ -46,8 +46,8 @@ type Verdict struct {
 
 // Gate merges and verifies sets of patches.
 type Gate interface {
-	// Fit returns the patches of the set that merge without a conflict of text, one
-	// after the other in this order.
+	// Fit returns the patches of the set that merge in sequence, in this order,
+	// without a conflict of text.
 	Fit(ctx context.Context, set []string) ([]string, error)
 	// Verify runs trials, at most as many as there are slots, and returns the verdict
 	// of each. An error means that there is no verdict.
@@ -59,21 +59,22 @@ type Gate interface {
 
 // Request is a landing.
 type Request struct {
-	// Patches are in the order in which they are to land; see [Order]. A patch that
-	// comes before one that it needs is moved behind it.
+	// Patches are in the order in which they are to land; see [Order]. A patch
+	// that comes before a patch that it needs is moved behind it.
 	Patches []Patch
 	Slots   int // how many trials may run at the same time; at least 1
 	// Resize returns the number of slots for the next rounds, after each round. Nil: it
 	// stays.
 	Resize func() int
 	Gate   Gate // required
-	// Screen is set if the gate has a quick check. Groups of patches are sorted by it,
-	// and what passes is verified together. It changes no result.
+	// Screen is set if the gate has a quick check. Groups of patches are sorted
+	// by it, and the patches that pass are verified together. It changes no
+	// result.
 	Screen bool
-	// Joined is told each set that has passed as a whole tree and is the tip now. It
-	// begins with the set before. An error ends the landing. Nil: nobody is told.
-	// With it no verdict of an earlier landing is used: a set that has joined cannot be
-	// taken back if the machine turns out to be at fault.
+	// Joined is called with each set that has passed as a whole tree and is the
+	// tip now. It begins with the set before. An error ends the landing. It may
+	// be nil. With it no verdict of an earlier landing is used: a set that has
+	// joined cannot be taken back if the machine turns out to be at fault.
 	Joined func(ctx context.Context, set []string) error
 }
 
@@ -206,7 +207,7 @@ type queue struct {
 	verdicts       map[string]Verdict // by key of the set; a pass stays
 	failures       []Trial
 	unread         []Trial // failures whose output was not looked at
-	good, bad      int     // patches that nobody named, by how they turned out
+	good, bad      int     // unnamed patches, by their results
 	trials, rounds int
 }
 
@@ -303,8 +304,8 @@ func (q *queue) next(ctx context.Context) ([]*member, error) {
 	return nil, nil
 }
 
-// ready returns the patches that need none of the others. Of a cycle it returns
-// all: no order of these is better than another.
+// ready returns the patches that need none of the others. It returns all
+// patches of a cycle: no order of these is better than another.
 func ready(open []*member) []*member {
 	var list []*member
 	for _, m := range open {

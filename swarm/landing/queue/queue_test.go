@@ -242,8 +242,9 @@ func (*dead) Verify(context.Context, []Trial) ([]Verdict, error) {
 	return nil, fmt.Errorf("verify: %w", errDead)
 }
 
-// TestJoined: each set that is told has passed and begins with the one before, and the
-// last is what landed. Patches and refusals are those of a landing that tells nobody.
+// TestJoined: each reported set has passed and begins with the set before, and the
+// last has all landed patches. The patches and refusals equal those of a landing
+// without reports.
 func TestJoined(t *testing.T) {
 	t.Parallel()
 	eachScene(t, 100, 2000, func(seed int, random *rand.Rand, gate *scripted, list []Patch, want *Outcome) {
@@ -319,7 +320,7 @@ func TestResize(t *testing.T) {
 }
 
 // TestTwoFlakesRefuseNobody: a good patch whose own two trials both fail by chance passes
-// on all that landed, and lands. One that needs it lands after it.
+// on all landed patches, and lands. A patch that needs it lands after it.
 func TestTwoFlakesRefuseNobody(t *testing.T) {
 	t.Parallel()
 	for _, slots := range []int{1, 2, 8} {

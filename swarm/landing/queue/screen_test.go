@@ -28,8 +28,8 @@ func TestScreenDoesNotDecide(t *testing.T) {
 	})
 }
 
-// TestScreen: the screen saves runs of the check, and one that fails on the branch itself
-// is left alone.
+// TestScreen: the screen saves runs of the check, and a screen that fails on the branch
+// itself is not used.
 func TestScreen(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

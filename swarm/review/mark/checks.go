@@ -87,8 +87,8 @@ func edits(judge func(f *file, e *review.Edit) string) check {
 	}
 }
 
-// executable marks a new file, and of another one the change of its mode: its
-// lines are as good as those of any file.
+// executable marks a new file, and of an existing file the change of its mode:
+// its lines are as good as those of any file.
 func executable(f *file, e *review.Edit) string {
 	becomes := f.NewMode == "100755" && f.OldMode != "100755"
 	return f.when(becomes && (f.Added || e.About != ""))
@@ -195,7 +195,7 @@ func assertionsFewer(r *rule, p patch, out *found) {
 	}
 }
 
-// testNames are the tests that lines begin, by name where they have one.
+// testNames are the tests that begin in the lines, by name if they have one.
 func testNames(lines []string, language string) []string {
 	var all []string
 	code := codeReader{language: language}
@@ -229,8 +229,9 @@ func testNames(lines []string, language string) []string {
 	return all
 }
 
-// testDeleted marks edits that remove tests, where the patch has fewer tests of
-// the language than before: one that moves or gets another name is there still.
+// testDeleted marks edits that remove tests, if the patch has fewer tests of
+// the language than before: a test that moves or gets another name still
+// exists.
 func testDeleted(r *rule, p patch, out *found) {
 	lost := map[string]int{}
 	for _, f := range p {

@@ -29,7 +29,8 @@ type Mark struct {
 	ID     string `json:"id"`
 	Weight int    `json:"weight"` // 1 to 9
 	Reason string `json:"reason"`
-	// Detail is what the rule found, such as the name of a package; may be empty.
+	// Detail is the rule's finding, such as the name of a package; may be
+	// empty.
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -71,7 +72,7 @@ type pattern struct {
 // RuleError describes a faulty rule of a user.
 type RuleError struct {
 	File int    // which of the files that [Load] was given, from 1; 0: a built-in rule
-	ID   string // empty: not about one rule
+	ID   string // empty: the error is not about a single rule
 	Why  string
 }
 

@@ -210,7 +210,7 @@ func rewrite(ctx context.Context, objects *git.Objects, was git.Hash, folder str
 		}
 	}
 	slices.SortFunc(entries, git.CompareEntries)
-	names := map[string]bool{} // a file and a folder of one name do not go together
+	names := map[string]bool{} // a file and a folder with the same name exclude each other
 	for _, e := range entries {
 		if names[e.Name] {
 			return "", &WholeError{path.Join(folder, e.Name)}

@@ -76,9 +76,9 @@ func joined(ids []task.ID) string {
 
 // FindHunk returns the edits of the hunk at a place: of the changed lines around
 // it, without an unchanged line between them. The line is that of the file after
-// the change; for lines that are only removed, also that before it. Of several
-// agents with a hunk there, only names the one; empty: all of the run. Errors are
-// of type [*HunkError].
+// the change; for lines that are only removed, also that before it. If several
+// agents have a hunk there, only names the agent; empty: all of the run. It
+// returns errors of type [*HunkError].
 func (r *Review) FindHunk(at review.Place, only []task.ID) ([]*review.Edit, error) {
 	failed := &HunkError{At: at}
 	var found []*review.Edit

@@ -34,7 +34,7 @@ func (r *Review) Part(id task.ID) (all []*review.Edit, accepted map[*review.Edit
 }
 
 // RejectedIn returns the edits of a part of an agent's patch that a person
-// rejected, in this attempt or an earlier one.
+// rejected, in this attempt or an earlier attempt.
 func (r *Review) RejectedIn(id task.ID, part []review.File) []*review.Edit {
 	w := r.works[string(id)]
 	if w == nil {

@@ -71,7 +71,7 @@ func (r *Review) pace() float64 {
 			has[e.Key()] = true
 		}
 		for _, m := range w.Made {
-			at := m.Time.Truncate(time.Second) // the records of one command
+			at := m.Time.Truncate(time.Second) // the records of a single command
 			if made[at] == nil {
 				made[at] = map[*review.Class]bool{}
 			}

@@ -55,8 +55,8 @@ func (r *Review) NewRemark(at review.Place, only []task.ID, text string) (event.
 	return event.Remarked{Agent: w.ID, Attempt: w.Attempt, Edit: e.Key(), Line: at.Line, Quote: quoted(e, at.Line), Text: text}, nil
 }
 
-// OnClass are remarks on a class: on the first member of each agent that has one.
-// IDs are left to the caller.
+// OnClass are remarks on a class: on the first member of each agent that has a
+// member. IDs are left to the caller.
 func (r *Review) OnClass(c *review.Class, only []task.ID, text string) []event.Remarked {
 	var all []event.Remarked
 	for _, w := range r.sorted() {

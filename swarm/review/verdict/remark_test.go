@@ -66,7 +66,7 @@ func TestFindHunk(t *testing.T) {
 }
 
 // TestRemarksSurvive: a remark stays with its edit over three attempts and a moved
-// file, and one on an edit that is gone is outdated; none is lost.
+// file, and a remark on a removed edit is outdated; none is lost.
 func TestRemarksSurvive(t *testing.T) {
 	t.Parallel()
 	first := work(t, "a1", diff("p/a.go", numbered(rename, 1)+" between\n"+numbered(own, 1)))
@@ -99,7 +99,8 @@ func TestRemarksSurvive(t *testing.T) {
 	}
 }
 
-// TestRemarkOnClass: a remark on a class is on one edit of each agent that has it.
+// TestRemarkOnClass: a remark on a class is on a single edit of each agent that
+// has it.
 func TestRemarkOnClass(t *testing.T) {
 	t.Parallel()
 	r := open(t, fleet(t))
@@ -149,7 +150,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestMissingIdle: an agent that changed nothing lacks what most patches have.
+// TestMissingIdle: an agent without a change lacks the edit that most patches
+// have.
 func TestMissingIdle(t *testing.T) {
 	t.Parallel()
 	works := fleet(t)

@@ -27,8 +27,8 @@ type Work struct {
 	// remarks, oldest first.
 	Made    []store.EditVerdict
 	Remarks []*store.EditRemark
-	// Before is the patch of the latest attempt before this one that a person
-	// reviewed, and Since that attempt; 0: none was.
+	// Before is the patch of the latest reviewed attempt before this one, and
+	// Since that attempt; 0: none was.
 	Before    []review.File
 	Since     int
 	OtherBase bool // the patch does not start from the base of the run
@@ -214,8 +214,8 @@ const (
 type Request struct {
 	Verdict task.Verdict // required
 	Reason  string
-	// Classes and Files say which edits are decided. With both, they are the
-	// members of the classes in the files. One of the two is required.
+	// Classes and Files select the decided edits. With both, they are the
+	// members of the classes in the files. At least one is required.
 	Classes []*review.Class
 	Files   []string
 	// Hunks are single edits that are decided in place of those; see
@@ -243,10 +243,10 @@ type Spread struct {
 	LeftOut map[Why][]*review.Edit
 }
 
-// Spread applies a verdict. One on a class covers its exact members, which are
-// all of one kind, and no file with a mark of weight [mark.SpreadLimit] or more.
-// It also accepts a patch whose edits are all accepted already, such as one of a
-// later attempt, and that has no verdict as a whole.
+// Spread applies a verdict. A verdict on a class covers its exact members, which
+// are all of the same kind, and no file with a mark of weight [mark.SpreadLimit]
+// or more. It also accepts a patch whose edits are all accepted already, such as
+// a patch of a later attempt, and that has no verdict as a whole.
 func (r *Review) Spread(req Request) *Spread {
 	out := &Spread{LeftOut: map[Why][]*review.Edit{}}
 	covered := map[string][]*review.Edit{}

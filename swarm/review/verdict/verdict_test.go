@@ -199,7 +199,8 @@ func TestSpreadTogether(t *testing.T) {
 	}
 }
 
-// TestSpreadLeavesOut: what has landed and what a script passed over stays.
+// TestSpreadLeavesOut: landed patches and patches that a script passed over
+// stay.
 func TestSpreadLeavesOut(t *testing.T) {
 	t.Parallel()
 	works := fleet(t)
@@ -211,9 +212,9 @@ func TestSpreadLeavesOut(t *testing.T) {
 	want(t, r.Spread(Request{Verdict: task.Rejected, Classes: class}), "[a1 a3 a5 a6]", "[a1 a3 a5 a6]", map[Why]int{Marked: 1, Landed: 1})
 }
 
-// TestLaterAttempts: verdicts hold in later attempts for edits that are still
-// there, three attempts later and in a moved file; a rejected edit that is still
-// there has a mark, and one that is gone is outdated.
+// TestLaterAttempts: verdicts hold in later attempts for edits that remain,
+// three attempts later and in a moved file. A rejected edit that remains has a
+// mark, and a removed edit is outdated.
 func TestLaterAttempts(t *testing.T) {
 	t.Parallel()
 	first := work(t, "a1", diff("p/a.go", numbered(rename, 1)+" between\n"+numbered(own, 1)))

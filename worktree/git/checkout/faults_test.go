@@ -181,8 +181,8 @@ func TestKillAtEveryStep(t *testing.T) {
 	}
 }
 
-// TestFailAtEveryStep has each write of a merge, and of an apply, fail. What had
-// not begun is all old, and the error names the cause.
+// TestFailAtEveryStep makes each write of a merge, and of an apply, fail. All
+// that had not begun is old, and the error names the cause.
 func TestFailAtEveryStep(t *testing.T) {
 	t.Parallel()
 	files := campaign.Rounds(t, 16, 300)

@@ -124,7 +124,7 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// TestFilterFails: a filter that must succeed fails. Nothing changed.
+// TestFilterFails: a required filter fails, and no file changes.
 func TestFilterFails(t *testing.T) {
 	t.Parallel()
 	g := newGround(t, 20)

@@ -154,7 +154,7 @@ func TestSwitchedAfterAKill(t *testing.T) {
 }
 
 // TestWrittenWhileAside: a program that had a file open writes to it while it is
-// moved aside. What it wrote is kept beside the new file.
+// moved aside. The written content is kept beside the new file.
 func TestWrittenWhileAside(t *testing.T) {
 	t.Parallel()
 	g := newGround(t, 20)

@@ -218,7 +218,7 @@ func (m *mover) replace(s *side, p *pathing) error {
 	}
 	err = moveNew(s.at(p.Put), s.at(p.Path))
 	if errors.Is(err, fs.ErrExist) || notFolder(err) {
-		return errChanged // somebody made a file there in the instant between
+		return errChanged // another process made a file there just before
 	}
 	return err
 }
@@ -233,7 +233,7 @@ func (m *mover) saveAsides(s *side) error {
 	return errors.Join(err, m.rec.save(m.dir))
 }
 
-// keepAsides saves old files that somebody wrote to while they were moved, beside
+// keepAsides saves old files that were written to while they were moved, beside
 // the new ones.
 func (s *side) keepAsides(id string) (kept []string, err error) {
 	for _, p := range s.Paths {

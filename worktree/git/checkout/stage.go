@@ -98,8 +98,8 @@ func (s *side) writable() error {
 	return nil
 }
 
-// enough checks the room for the new files. What a filter makes of a file may be
-// larger: then writing it fails, which changes nothing either.
+// enough checks the room for the new files. The output of a filter may be larger
+// than its file: then the write fails, which changes no file either.
 func (t *Tx) enough(ctx context.Context, repo *git.Repo, s *side) error {
 	var ids []git.Hash
 	for _, c := range s.changes {

@@ -114,8 +114,8 @@ func (t *Tx) step(what string) error {
 // removed.
 func (t *Tx) Scratch() string { return t.dir }
 
-// Add takes a checkout in. It refuses with a [*git.DirtyError] where a path that
-// is to change is not as From has it. Nothing is changed.
+// Add adds a checkout to the transaction. It returns a [*git.DirtyError] if a
+// path that is to change differs from From. It changes no file.
 func (t *Tx) Add(ctx context.Context, r Side) error {
 	s := &side{
 		Dir: r.Repo.TopLevel, GitDir: r.Repo.GitDir, From: r.From, To: r.To, Index: r.Index,
