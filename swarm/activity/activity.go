@@ -98,9 +98,9 @@ func (s *stream) look(dir string) {
 	switch {
 	case plain && stat.Size() != s.at:
 		s.at = stat.Size()
-		s.say(lastLine(file))
+		s.record(lastLine(file))
 	case plain && stat.Size() == 0:
-		s.say(lastLine(filepath.Join(dir, "stderr")))
+		s.record(lastLine(filepath.Join(dir, "stderr")))
 	case !plain && stat.Size() > s.at:
 		s.read(file, stat.ModTime())
 	}
@@ -141,15 +141,15 @@ func (s *stream) take(e event.Event, at time.Time) {
 	s.retry(e, at)
 	switch e := e.(type) {
 	case *event.ToolStart:
-		s.say(toolText(e.Name, e.Input))
+		s.record(toolText(e.Name, e.Input))
 	case *event.Text:
-		s.say(lastOf([]byte(e.Text)))
+		s.record(lastOf([]byte(e.Text)))
 	case *event.Spent:
 		s.usage.Add(e.Usage)
 	}
 }
 
-func (s *stream) say(text string) {
+func (s *stream) record(text string) {
 	if text != "" {
 		s.text = text
 	}

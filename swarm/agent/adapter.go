@@ -72,10 +72,10 @@ type Launch struct {
 	// the answer is there; then it is closed.
 	Open         bool
 	Feed, Finish []byte
-	// Say is shown each event before anybody else, and returns what the agent
+	// Respond is shown each event before anybody else, and returns what the agent
 	// is told then, such as its prompt once there is a conversation, and whether
 	// that is the last, so that stdin is closed. Nil: it is told nothing.
-	Say func(event.Event) (message []byte, last bool)
+	Respond func(event.Event) (message []byte, last bool)
 	// Again asks for another answer in the same conversation. Nil: it cannot
 	// be asked.
 	Again func(text string) []byte

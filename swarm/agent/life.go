@@ -185,18 +185,18 @@ func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind,
 		return false, task.IdleTimeout, fmt.Sprintf("wrote nothing for %s", spec.IdleTimeout)
 	}
 	if h := o.Hopeless; h != nil && o.Answer == nil {
-		return false, h.Kind, said(h.Message, "its provider refuses it")
+		return false, h.Kind, message(h.Message, "its provider refuses it")
 	}
 	stands := o.Stands && o.Answer != nil && spec.Success == SuccessAnswer
 	switch o.Exit.Reason {
 	case proc.Lost:
 		if !stands {
-			return false, task.Lost, said(o.Exit.Text, "its supervisor was killed")
+			return false, task.Lost, message(o.Exit.Text, "its supervisor was killed")
 		}
 	case proc.StartFailed:
-		return false, task.StartFailed, said(o.Exit.Text, "did not start")
+		return false, task.StartFailed, message(o.Exit.Text, "did not start")
 	case proc.OutputLimit:
-		return false, task.OutputExceeded, said(o.Exit.Text, "wrote too much")
+		return false, task.OutputExceeded, message(o.Exit.Text, "wrote too much")
 	case proc.Exited, proc.Disk:
 	}
 	switch {
@@ -205,7 +205,7 @@ func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind,
 	case o.Exit.Signal != "":
 		return false, task.Killed, "ended by " + o.Exit.Signal
 	case o.Error != nil:
-		return false, o.Error.Kind, said(o.Error.Message, "the agent reported an error")
+		return false, o.Error.Kind, message(o.Error.Message, "the agent reported an error")
 	case o.Exit.Code != 0:
 		return false, task.Other, fmt.Sprintf("exit status %d", o.Exit.Code)
 	}
@@ -220,7 +220,7 @@ func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind,
 	return true, "", ""
 }
 
-func said(text, otherwise string) string {
+func message(text, otherwise string) string {
 	if text == "" {
 		return otherwise
 	}

@@ -181,7 +181,7 @@ func (h heedful) Launch(r agent.Request) (agent.Launch, error) {
 	l, err := h.Adapter.Launch(r)
 	prompt := l.Feed
 	l.Feed = nil
-	l.Say = func(e event.Event) ([]byte, bool) {
+	l.Respond = func(e event.Event) ([]byte, bool) {
 		switch e.(type) {
 		case *event.Session:
 			return prompt, false

@@ -34,8 +34,8 @@ type Line struct {
 var ErrCannotSteer = errors.New("takes no messages while it works: " +
 	"only agents with input = \"jsonl\" that say they can steer do")
 
-// ErrUnsaid refuses a message to an agent that has not announced its capabilities.
-var ErrUnsaid = errors.New("has not announced yet that it takes messages; try again once it has started")
+// ErrNotReady refuses a message to an agent that has not announced its capabilities.
+var ErrNotReady = errors.New("has not announced yet that it takes messages; try again once it has started")
 
 // ErrNotListening refuses a message to an agent that has ended, or that does not
 // read its input.
@@ -50,7 +50,7 @@ func (l *Line) Steers() error {
 	case l.stdin == nil || l.launch.Steer == nil:
 		return ErrCannotSteer
 	case l.can == nil:
-		return ErrUnsaid
+		return ErrNotReady
 	case !slices.Contains(l.can, "steer"):
 		return ErrCannotSteer
 	}

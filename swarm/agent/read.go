@@ -223,7 +223,7 @@ func (r *reader) linger() {
 // see keeps what the outcome needs of events and passes them on.
 func (r *reader) see(events []event.Event) {
 	for _, e := range events {
-		r.say(e)
+		r.respond(e)
 		r.follow(e)
 		switch e := e.(type) {
 		case *event.Spent:
@@ -327,12 +327,12 @@ func (r *reader) erred(e *event.Erred) {
 	r.answered = false
 }
 
-// say tells the agent what follows from an event.
-func (r *reader) say(e event.Event) {
-	if r.launch.Say == nil || r.line == nil {
+// respond tells the agent what follows from an event.
+func (r *reader) respond(e event.Event) {
+	if r.launch.Respond == nil || r.line == nil {
 		return // it needs nothing, or was read again
 	}
-	message, last := r.launch.Say(e)
+	message, last := r.launch.Respond(e)
 	r.line.send(message)
 	if last {
 		r.line.finish()

@@ -30,10 +30,10 @@ func (e *UnreachedError) Error() string {
 	return text + ", only " + strings.Join(e.Known, ", ")
 }
 
-// Tell is how agents of the kind are told a model: as provider/model, or without
+// Choose is how agents of the kind are told a model: as provider/model, or without
 // its provider. The orders, which may be nil, say which providers the user
 // configured. A name without a provider goes to the program as it is.
-func (k Kind) Tell(s roles.Spec, o *roles.Orders) (task.Choice, error) {
+func (k Kind) Choose(s roles.Spec, o *roles.Orders) (task.Choice, error) {
 	if o == nil {
 		o = &roles.Orders{}
 	}

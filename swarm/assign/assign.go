@@ -145,7 +145,7 @@ func unreached(kinds map[string]agent.Kind, c engine.Config, agents []string, sp
 		if a == nil || a.Kind == agent.KindCommand || spec == (roles.Spec{}) {
 			continue
 		}
-		_, err := kinds[a.Kind].Tell(spec, c.Roles)
+		_, err := kinds[a.Kind].Choose(spec, c.Roles)
 		if err == nil {
 			return ""
 		}
@@ -166,7 +166,7 @@ func WrongRoles(r RolesRequest) (wrong []*config.Error) {
 				reason = "kind: " + err.Error()
 			} else if kind, driven := r.Kinds[a.Kind.String()]; driven && a.Kind != config.KindCommand {
 				tell = func(spec roles.Spec) string {
-					if _, err := kind.Tell(spec, r.Orders); err != nil {
+					if _, err := kind.Choose(spec, r.Orders); err != nil {
 						return err.Error()
 					}
 					return ""

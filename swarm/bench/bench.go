@@ -29,13 +29,13 @@ type Request struct {
 	// Keeper has each git end with this process.
 	Keeper git.Keeper
 	// Open puts swarm together for a clone. Required.
-	Open func(context.Context, Yard) (Product, error)
+	Open func(context.Context, Clone) (Product, error)
 	// Say is told what begins. Required.
 	Say func(string)
 }
 
-// Yard is where a product is to work.
-type Yard struct {
+// Clone is where a product is to work.
+type Clone struct {
 	Dir     string   // the checkout
 	Environ []string // all of it
 	Backend worktree.Backend
@@ -109,7 +109,7 @@ func (b *bench) open(ctx context.Context) error {
 		if b.Only != "" && b.Only != backend {
 			continue
 		}
-		product, err := b.Open(ctx, Yard{Dir: b.repo.TopLevel, Environ: b.environ(backend), Backend: backend})
+		product, err := b.Open(ctx, Clone{Dir: b.repo.TopLevel, Environ: b.environ(backend), Backend: backend})
 		var not *NotHereError
 		switch {
 		case errors.As(err, &not) && b.Only != "":
@@ -138,5 +138,5 @@ func (b *bench) each(do func(*field) error) error {
 	return nil
 }
 
-// say tells what begins.
-func (b *bench) say(format string, args ...any) { b.Say(fmt.Sprintf(format, args...)) }
+// progress tells what begins.
+func (b *bench) progress(format string, args ...any) { b.Say(fmt.Sprintf(format, args...)) }

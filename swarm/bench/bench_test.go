@@ -40,7 +40,7 @@ func newRepo(t *testing.T, files map[string]string) Request {
 	must(t, os.Mkdir(in, 0o700))
 	return Request{
 		Repo: repo, Dir: in, Environ: env, Agents: 3, Sample: 2, Say: func(string) {},
-		Open: func(context.Context, Yard) (Product, error) { return nil, errors.New("not here") },
+		Open: func(context.Context, Clone) (Product, error) { return nil, errors.New("not here") },
 	}
 }
 
@@ -149,7 +149,7 @@ func TestNothingIsLeft(t *testing.T) {
 func TestNowhere(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, someFiles())
-	r.Open = func(context.Context, Yard) (Product, error) { return nil, &NotHereError{Reason: "no disk"} }
+	r.Open = func(context.Context, Clone) (Product, error) { return nil, &NotHereError{Reason: "no disk"} }
 	var refused *RefusedError
 	if _, err := Run(t.Context(), r); !errors.As(err, &refused) {
 		t.Errorf("Run = %v, want a refusal", err)

@@ -25,7 +25,7 @@ const change = `for f; do echo "swarm bench" >> "$f"; done`
 
 // capture measures how the change of a few files becomes a patch.
 func (b *bench) capture(ctx context.Context) (err error) {
-	b.say("captures")
+	b.progress("captures")
 	var diffs rounds
 	captures := map[*field]*rounds{}
 	stays := map[*field]*stay{}

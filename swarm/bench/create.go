@@ -18,14 +18,14 @@ const againstAdd = "git worktree add"
 // turns with `git worktree add`. What is made is entered: the walls stand, and a
 // command has run where an agent would.
 func (b *bench) create(ctx context.Context) error {
-	b.say("%s", againstAdd)
+	b.progress("%s", againstAdd)
 	plain, err := b.plainDisk(ctx)
 	if err != nil {
 		return err
 	}
 	cold, disk := map[*field]Figure{}, map[*field]Figure{}
 	err = b.each(func(f *field) error {
-		b.say("%s: %s, with nothing there", b.many(f), f.backend)
+		b.progress("%s: %s, with nothing there", b.many(f), f.backend)
 		before, err := b.footprint(f)
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func (b *bench) create(ctx context.Context) error {
 	var adds rounds
 	warm := map[*field]*rounds{}
 	for i := range b.Sample {
-		b.say("workspaces, %s", b.turn(i+1))
+		b.progress("workspaces, %s", b.turn(i+1))
 		dir := filepath.Join(b.dir, "plain-add")
 		if err := adds.time(func() error { return b.addPlain(ctx, dir) }); err != nil {
 			return err

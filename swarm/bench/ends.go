@@ -44,7 +44,7 @@ func (b *bench) ends(ctx context.Context) error {
 			whole[f], lands[f] = &rounds{}, &rounds{}
 		}
 		for i := range b.Sample + 1 {
-			b.say("%s agents, end to end, %s", k.called, b.turn(i))
+			b.progress("%s agents, end to end, %s", k.called, b.turn(i))
 			if i == 1 { // the first of each was to warm up
 				alone = nil
 				for _, f := range b.fields {

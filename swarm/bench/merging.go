@@ -23,7 +23,7 @@ func (b *bench) merge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.say("merges")
+	b.progress("merges")
 	var am, loop, spliced rounds
 	for i := range b.Sample + 1 {
 		if i == 1 { // the first of each was to warm up

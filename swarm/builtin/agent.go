@@ -165,7 +165,7 @@ func (a *agent) answer(ctx context.Context, prompt order) error {
 		return err
 	}
 	for {
-		if err := a.tell(); err != nil {
+		if err := a.report(); err != nil {
 			return err
 		}
 		reply, err := a.turn(ctx, form)
@@ -182,21 +182,21 @@ func (a *agent) answer(ctx context.Context, prompt order) error {
 // asked is the message with a task. The first has the repository's top before
 // it.
 func (a *agent) asked(text string) model.Message {
-	m := model.Say(model.User, text)
+	m := model.NewMessage(model.User, text)
 	if top := repository(a.o.Root); top != "" && len(a.conversation) == 0 {
 		m.Parts = append([]model.Part{&model.Note{Text: top}}, m.Parts...)
 	}
 	return m
 }
 
-// tell adds people's messages since the last turn, and a notice when the end is
+// report adds people's messages since the last turn, and a notice when the end is
 // near.
-func (a *agent) tell() error {
+func (a *agent) report() error {
 	a.catchUp()
 	steers := a.steers
 	a.steers = nil
 	for _, text := range steers {
-		if err := a.add(model.Say(model.User, text)); err != nil {
+		if err := a.add(model.NewMessage(model.User, text)); err != nil {
 			return err
 		}
 	}

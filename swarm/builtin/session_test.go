@@ -38,7 +38,7 @@ func results(parts ...model.Part) model.Message {
 
 func TestReadSession(t *testing.T) {
 	t.Parallel()
-	say := model.Say(model.User, "go")
+	say := model.NewMessage(model.User, "go")
 	ok := func(id string) model.Part { return &model.Result{ID: id, Text: "ok"} }
 	lost := interrupted([]string{"a", "b"})
 	tests := []struct {
@@ -99,7 +99,7 @@ func TestSessionsInOneFolder(t *testing.T) {
 }
 
 func FuzzReadSession(f *testing.F) {
-	f.Add(kept(model.Say(model.User, "go"), call("a", "b"), results(&model.Result{ID: "b"})))
+	f.Add(kept(model.NewMessage(model.User, "go"), call("a", "b"), results(&model.Result{ID: "b"})))
 	f.Add(kept(call("a"), call("a")))
 	f.Add("{}\n")
 	f.Fuzz(func(t *testing.T, text string) {

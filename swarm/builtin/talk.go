@@ -159,7 +159,7 @@ type plain struct {
 	err      error
 }
 
-func (p *plain) say(w io.Writer, text string) {
+func (p *plain) print(w io.Writer, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, err := io.WriteString(w, text); err != nil && p.err == nil && w == p.out {
@@ -181,13 +181,13 @@ func (p *plain) aside() io.Writer {
 	return p.out
 }
 
-func (p *plain) delta(text string)       { p.say(p.aside(), text) }
-func (p *plain) text(text string)        { p.say(p.aside(), strings.Repeat("\n", 1-trailing(text))) }
+func (p *plain) delta(text string)       { p.print(p.aside(), text) }
+func (p *plain) text(text string)        { p.print(p.aside(), strings.Repeat("\n", 1-trailing(text))) }
 func (*plain) turn(int)                  {}
 func (*plain) usage(task.Usage, int)     {}
 func (*plain) windows([]event.QuotaUsed) {}
 func (*plain) erred(*Failure)            {} // the command says it
-func (p *plain) session(_, name string)  { p.say(p.progress, "model: "+name+"\n") }
+func (p *plain) session(_, name string)  { p.print(p.progress, "model: "+name+"\n") }
 
 func trailing(text string) int {
 	if strings.HasSuffix(text, "\n") {
@@ -201,28 +201,28 @@ func (p *plain) toolStart(_, name string, input json.RawMessage) {
 	if len(shown) > 160 {
 		shown = append(shown[:160], '…')
 	}
-	p.say(p.progress, name+" "+string(shown)+"\n")
+	p.print(p.progress, name+" "+string(shown)+"\n")
 }
 
 func (p *plain) toolEnd(_ string, ok bool, output string) {
 	if !ok {
 		last := output[strings.LastIndexByte(strings.TrimSpace(output), '\n')+1:]
-		p.say(p.progress, "  "+strings.TrimSpace(last)+"\n")
+		p.print(p.progress, "  "+strings.TrimSpace(last)+"\n")
 	}
 }
 
 func (p *plain) retry(f *Failure) {
 	if f.After == 0 {
-		p.say(p.progress, f.Text+"\n")
+		p.print(p.progress, f.Text+"\n")
 		return
 	}
-	p.say(p.progress, fmt.Sprintf("%s; trying again in %v\n", f.Text, f.After.Round(100_000_000)))
+	p.print(p.progress, fmt.Sprintf("%s; trying again in %v\n", f.Text, f.After.Round(100_000_000)))
 }
 
 // result prints an answer that is not the text which was said.
 func (p *plain) result(_ string, structured json.RawMessage) {
 	if len(structured) > 0 {
-		p.say(p.out, string(structured)+"\n")
+		p.print(p.out, string(structured)+"\n")
 	}
 }
 

@@ -88,7 +88,7 @@ func newBenchRequest(c *cli.Context, env cmdline.Env) (r measure.Request, err er
 	}
 	r = measure.Request{
 		Environ: env.Environ, Agents: c.Int("agents"), Sample: c.Int("sample"), Keep: c.Bool("keep"),
-		Open: func(ctx context.Context, y measure.Yard) (measure.Product, error) { return openBenched(ctx, env, y) },
+		Open: func(ctx context.Context, y measure.Clone) (measure.Product, error) { return openBenched(ctx, env, y) },
 		Say:  func(text string) { fmt.Fprintln(env.Stderr, "bench: "+termtext.Line(text)) },
 	}
 	if env.Keeper != nil {
@@ -167,7 +167,7 @@ type benched struct {
 }
 
 // openBenched puts it together, and says so where the backend does not work.
-func openBenched(ctx context.Context, env cmdline.Env, y measure.Yard) (measure.Product, error) {
+func openBenched(ctx context.Context, env cmdline.Env, y measure.Clone) (measure.Product, error) {
 	values := map[string]string{}
 	for _, kv := range y.Environ {
 		key, value, _ := strings.Cut(kv, "=")

@@ -83,7 +83,7 @@ func builtinAction(c *cli.Context, env cmdline.Env) error {
 	o, err := builtinOptions(c, env)
 	if err != nil {
 		if c.Bool("jsonl") {
-			tellRefusal(env.Stdout, err)
+			printRefusal(env.Stdout, err)
 		}
 		return err
 	}
@@ -99,7 +99,7 @@ func builtinAction(c *cli.Context, env cmdline.Env) error {
 		return nil
 	case errors.As(err, &invalid):
 		if c.Bool("jsonl") {
-			tellRefusal(env.Stdout, err)
+			printRefusal(env.Stdout, err)
 		}
 		return exit.Usagef("builtin: %s", invalid.Text)
 	case errors.As(err, &failure):
@@ -108,8 +108,8 @@ func builtinAction(c *cli.Context, env cmdline.Env) error {
 	return err
 }
 
-// tellRefusal says by the protocol why nothing was begun.
-func tellRefusal(out io.Writer, err error) {
+// printRefusal says by the protocol why nothing was begun.
+func printRefusal(out io.Writer, err error) {
 	kind := task.Invalid
 	var key *model.KeyError
 	if errors.As(err, &key) {

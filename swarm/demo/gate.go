@@ -15,8 +15,8 @@ import (
 
 // The answers of the gate to an agent: one line, then the end.
 const (
-	sayGo   = "go"
-	sayLate = "late "
+	sayGo     = "go"
+	printLate = "late "
 )
 
 // gate is where all agents meet: a socket at which each says its name and
@@ -143,7 +143,7 @@ func (g *gate) arrive(conn net.Conn, name string) {
 	case g.answer != "":
 		fmt.Fprintln(conn, g.answer)
 	case here == g.size:
-		g.say(sayGo)
+		g.print(sayGo)
 	case g.timer == nil:
 		g.timer = time.AfterFunc(g.patience, g.giveUp)
 	}
@@ -165,13 +165,13 @@ func (g *gate) giveUp() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.answer == "" && !g.closed {
-		g.say(fmt.Sprintf("%sonly %d of %d agents were alive after %s", sayLate, g.peak, g.size, g.patience))
+		g.print(fmt.Sprintf("%sonly %d of %d agents were alive after %s", printLate, g.peak, g.size, g.patience))
 	}
 }
 
-// say answers everybody who waits; g.mu is held. A line fits into the buffer
+// print answers everybody who waits; g.mu is held. A line fits into the buffer
 // of any socket, so this does not block. Who cannot be told has ended.
-func (g *gate) say(answer string) {
+func (g *gate) print(answer string) {
 	g.answer = answer
 	for conn, name := range g.live {
 		if name != "" {
@@ -204,7 +204,7 @@ func meet(ctx context.Context, at, name string) (leave func(), err error) {
 	if _, err = fmt.Fprintln(conn, name); err == nil {
 		var line string
 		line, err = bufio.NewReader(conn).ReadString('\n')
-		late, isLate := strings.CutPrefix(strings.TrimSpace(line), sayLate)
+		late, isLate := strings.CutPrefix(strings.TrimSpace(line), printLate)
 		switch {
 		case err != nil:
 		case isLate:

@@ -87,7 +87,7 @@ func goOn(c Config, kinds map[string]agent.Kind, call *task.Call, f *Fork) error
 	if err != nil {
 		return err
 	}
-	choice, err := kind.Tell(named, c.Roles)
+	choice, err := kind.Choose(named, c.Roles)
 	if err != nil {
 		return err
 	}
@@ -143,13 +143,13 @@ func give(c Config, kinds map[string]agent.Kind, call *task.Call, named bool, fo
 	}
 	kind, driven := kinds[spec.Kind]
 	if !driven || spec.Kind == agent.KindCommand {
-		tellCommand(call, spec, found)
+		assignCommand(call, spec, found)
 		return nil
 	}
 	own := roles.Spec{Model: spec.Model}
 	given := call.Effort // it holds for whichever model
 	tell := func(s roles.Spec) (task.Choice, error) {
-		choice, err := kind.Tell(s, c.Roles)
+		choice, err := kind.Choose(s, c.Roles)
 		choice.Effort = cmp.Or(given, choice.Effort)
 		return choice, err
 	}
@@ -175,11 +175,11 @@ func give(c Config, kinds map[string]agent.Kind, call *task.Call, named bool, fo
 	return nil
 }
 
-// tellCommand leaves a command without the model of its role, because its own
+// assignCommand leaves a command without the model of its role, because its own
 // command line names the model. An explicitly requested model stays, so that
 // the kind check refuses it by name. Limits apply as far as swarm can observe
 // the command.
-func tellCommand(call *task.Call, spec *agent.Spec, found *roles.Resolved) {
+func assignCommand(call *task.Call, spec *agent.Spec, found *roles.Resolved) {
 	if found.Chosen {
 		call.Model = found.Model.String()
 	}

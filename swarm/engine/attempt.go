@@ -55,32 +55,32 @@ type attempt struct {
 	// owns the field.
 	unpriced int64
 
-	dir       string // of its files
-	spec      *agent.Spec
-	rounds    rounds
-	guard     *guard
-	space     *worktree.Workspace
-	captured  *worktree.Capture
-	snapping  sync.Mutex // held while the workspace is captured before an action
-	snapshots int        // that were begun; guarded by snapping
-	ear       string     // the socket that its hooks ask on; empty: none
-	start     git.Hash   // the base, for commands in the workspace
-	around    Enclosure  // the sandbox of its latest program
-	gone      bool       // the agent removed its own workspace
-	unseen    bool       // no agent has been in the workspace
-	survived  bool       // a process may still be there that could write to the workspace
-	broke     error      // the journal could not be written
-	freed     func()     // the disk its workspace was admitted for
-	within    bool       // it is in the shared workspace
-	part      int64      // the record that captured its part of that
-	pids      []int      // of its supervisors
-	stay      stay
-	lane      string         // of the governor; empty: none
-	probes    bool           // it probes a quota window
-	refusal   *event.Retry   // the last request that was refused, as the agent tells it
-	quota     *quota.Refusal // by which its latest process ended; nil: none
-	lead      func()         // lets the waiters for its first answer go; nil: there are none
-	work      task.Work
+	dir        string // of its files
+	spec       *agent.Spec
+	rounds     rounds
+	guard      *guard
+	space      *worktree.Workspace
+	captured   *worktree.Capture
+	snapping   sync.Mutex // held while the workspace is captured before an action
+	snapshots  int        // that were begun; guarded by snapping
+	askAddress string     // the socket that its hooks ask on; empty: none
+	start      git.Hash   // the base, for commands in the workspace
+	around     Enclosure  // the sandbox of its latest program
+	gone       bool       // the agent removed its own workspace
+	unseen     bool       // no agent has been in the workspace
+	survived   bool       // a process may still be there that could write to the workspace
+	broke      error      // the journal could not be written
+	freed      func()     // the disk its workspace was admitted for
+	within     bool       // it is in the shared workspace
+	part       int64      // the record that captured its part of that
+	pids       []int      // of its supervisors
+	stay       stay
+	lane       string         // of the governor; empty: none
+	probes     bool           // it probes a quota window
+	refusal    *event.Retry   // the last request that was refused, as the agent tells it
+	quota      *quota.Refusal // by which its latest process ended; nil: none
+	lead       func()         // lets the waiters for its first answer go; nil: there are none
+	work       task.Work
 }
 
 // ending is the end of an attempt, for the loop.

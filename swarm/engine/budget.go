@@ -17,8 +17,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// purse is the state of the loop about money and time.
-type purse struct {
+// account is the state of the loop about money and time.
+type account struct {
 	*limit.Budget
 	breaker  limit.Breaker
 	worked   time.Duration // in which an agent was at work, before since
@@ -29,9 +29,9 @@ type purse struct {
 	reminded bool          // those at work were asked for their final answers
 }
 
-// newPurse continues from the spending of earlier owners.
-func newPurse(total task.Amount, prior *store.View) purse {
-	p := purse{alarm: time.NewTimer(time.Hour)}
+// newAccount continues from the spending of earlier owners.
+func newAccount(total task.Amount, prior *store.View) account {
+	p := account{alarm: time.NewTimer(time.Hour)}
 	p.alarm.Stop()
 	if prior == nil {
 		p.Budget = limit.NewBudget(total, task.Amount{})
@@ -66,7 +66,7 @@ func spenderOf(call *task.Call) string {
 func (e *Engine) Spent() (spent task.Amount) {
 	e.do(func(context.Context) {
 		e.pass()
-		spent = e.purse.Spent()
+		spent = e.account.Spent()
 	})
 	return spent
 }
@@ -77,11 +77,11 @@ func (e *Engine) Budget() task.Amount { return e.config.Budget }
 
 // pass tells the budget how late it is.
 func (e *Engine) pass() {
-	worked := e.purse.worked
+	worked := e.account.worked
 	if e.running > 0 {
-		worked += e.deps.Now().Sub(e.purse.since)
+		worked += e.deps.Now().Sub(e.account.since)
 	}
-	e.purse.Pass(worked)
+	e.account.Pass(worked)
 }
 
 // atWork changes the number of running agents by the given amount, and keeps
@@ -90,9 +90,9 @@ func (e *Engine) atWork(by int) {
 	e.pass()
 	switch {
 	case e.running == 0:
-		e.purse.since = e.deps.Now()
+		e.account.since = e.deps.Now()
 	case e.running+by == 0:
-		e.purse.worked += e.deps.Now().Sub(e.purse.since)
+		e.account.worked += e.deps.Now().Sub(e.account.since)
 	}
 	e.running += by
 }
@@ -105,12 +105,12 @@ func (e *Engine) affords(a *agentState) bool {
 	}
 	e.pass()
 	spec := SpecOf(e.config, a.call)
-	admitted := e.purse.Reserve(limit.Reservation{
+	admitted := e.account.Reserve(limit.Reservation{
 		ID: string(a.id), Kind: spenderOf(a.call),
 		Limits: task.Amount{Tokens: a.call.Limits.Tokens, USD: a.call.Limits.USD, Time: spec.Timeout},
 		Silent: spec.Format != agent.FormatJSONL,
 	}) == limit.Admitted
-	e.purse.short = e.purse.short || !admitted && !a.names()
+	e.account.short = e.account.short || !admitted && !a.names()
 	return admitted
 }
 
@@ -131,7 +131,7 @@ func (t *attempt) observe(ev event.Event) {
 	if spent, ok := ev.(*event.Spent); ok {
 		t.unpriced += spent.UnpricedTokens
 		t.engine.do(func(context.Context) {
-			t.engine.purse.Spend(string(t.id), spent.Usage)
+			t.engine.account.Spend(string(t.id), spent.Usage)
 			t.engine.stopOverdrawn()
 		})
 	}
@@ -197,14 +197,14 @@ func (t *attempt) silent(r task.Result) bool {
 // paid settles the budget of an attempt that has ended.
 func (e *Engine) paid(a *agentState, end ending) {
 	if end.result == nil {
-		e.purse.End(limit.Ending{ID: string(a.id)})
+		e.account.End(limit.Ending{ID: string(a.id)})
 		return
 	}
 	work := end.result.Done()
 	usage := work.Usage
 	usage.Add(task.Usage{Output: -a.spent.Output, CostUSD: -a.spent.CostUSD})
 	_, whole := end.result.(*task.Completed)
-	e.purse.End(limit.Ending{
+	e.account.End(limit.Ending{
 		ID: string(a.id), Usage: usage, Took: max(0, work.Ended.Sub(work.Started)), Whole: whole,
 	})
 }
@@ -217,11 +217,11 @@ func (e *Engine) stopOverdrawn() {
 		return
 	}
 	e.remindAll()
-	if !e.purse.Overdrawn() {
+	if !e.account.Overdrawn() {
 		return
 	}
 	h := &Halt{Cause: task.CauseBudget, Reason: e.spentText()}
-	if !e.purse.scripts {
+	if !e.account.scripts {
 		_ = e.pause(&event.Paused{Cause: h.Cause, Reason: h.Reason}) // a journal that fails has ended the run
 	}
 	for _, a := range e.agents {
@@ -233,7 +233,7 @@ func (e *Engine) stopOverdrawn() {
 
 // spentText says which part of the budget is spent.
 func (e *Engine) spentText() string {
-	return "the budget is spent: " + SpentText(e.purse.Spent(), e.purse.Short())
+	return "the budget is spent: " + SpentText(e.account.Spent(), e.account.Short())
 }
 
 // SpentText formats the spending against the totals that are set.

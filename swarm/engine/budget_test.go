@@ -175,9 +175,9 @@ func TestBudgetRemindsInOrder(t *testing.T) {
 	}
 	const draws = 20
 	e.do(func(context.Context) {
-		e.purse.Spend("a1", task.Usage{Output: 10_000})
+		e.account.Spend("a1", task.Usage{Output: 10_000})
 		for range draws {
-			e.purse.reminded = false
+			e.account.reminded = false
 			e.remindAll()
 		}
 	})

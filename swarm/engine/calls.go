@@ -34,7 +34,7 @@ func (e *Engine) StartAll(calls []*task.Call) (ids []task.ID, err error) {
 			err = ErrClosed
 		default:
 			e.begun = true
-			e.purse.scripts = e.purse.scripts || len(calls) > 0 && calls[0].Script
+			e.account.scripts = e.account.scripts || len(calls) > 0 && calls[0].Script
 			ids, err = e.take(calls)
 		}
 	})

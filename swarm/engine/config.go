@@ -159,7 +159,7 @@ type Deps struct {
 	Memory       *limit.Memory      // nil: memory is not watched
 	Questions    inbox.Policy       // decides who answers a question
 	Judge        Judge              // nil: each question waits for a person
-	Ears         Ears               // required with a Judge
+	AskSockets   AskSockets         // required with a Judge
 	Attendant    Attendant          // nil: the starts and ends of agents are not reported
 	Prompts      Prompts            // nil: agents are told nothing of the repository
 	Subjects     Subjects           // nil: no agent is asked for the subjects of commits

@@ -37,8 +37,8 @@ type Engine struct {
 	lines   lines
 	heard   heard
 	cores   *semaphore.Weighted
-	// heldTold are the notes about held back variables that a person was told.
-	heldTold sync.Map
+	// heldReported are the notes about held back variables that a person was told.
+	heldReported sync.Map
 	// repeats compares the files that setups and checks leave in their private
 	// HOME.
 	repeats cachework.Tracker
@@ -77,7 +77,7 @@ type Engine struct {
 	full      bool    // and no agent that ends is expected to make room
 	begun     bool    // calls were taken
 	over      bool    // nothing was left to do, and nothing new is taken
-	purse     purse
+	account   account
 	quotas    quotas
 }
 
@@ -163,9 +163,9 @@ func Open(ctx context.Context, deps Deps, config Config, prior *store.View) *Eng
 		inbox: make(chan func(context.Context)), stopped: make(chan struct{}),
 		quit: make(chan struct{}), news: make(chan News),
 		halted: make(chan struct{}), pausing: make(chan struct{}),
-		purse:  newPurse(config.Budget, prior),
-		cores:  semaphore.NewWeighted(int64(deps.parallel())),
-		agents: map[task.ID]*agentState{}, labels: map[string]*agentState{},
+		account: newAccount(config.Budget, prior),
+		cores:   semaphore.NewWeighted(int64(deps.parallel())),
+		agents:  map[task.ID]*agentState{}, labels: map[string]*agentState{},
 		jobs:  config.Jobs,
 		prior: map[string][]task.ID{}, seen: map[string]int{}, named: newSubjects(),
 		box: inbox.New(deps.Run.ID, deps.Questions, asked(prior)),
@@ -239,11 +239,11 @@ func (e *Engine) loop(life context.Context) {
 			if _, ended := next.(*Settled); ended {
 				e.open--
 			}
-		case <-e.purse.alarm.C:
+		case <-e.account.alarm.C:
 			e.stopOverdrawn()
 			e.takeStock()
 		case <-e.quit:
-			e.purse.alarm.Stop()
+			e.account.alarm.Stop()
 			return
 		}
 	}
@@ -293,9 +293,9 @@ func (e *Engine) Enter(fact *event.Entered) error {
 	return err
 }
 
-// Tell puts a fact among the news without a record: a later owner does not get
+// Announce puts a fact among the news without a record: a later owner does not get
 // it again.
-func (e *Engine) Tell(fact *event.Entered) {
+func (e *Engine) Announce(fact *event.Entered) {
 	e.do(func(context.Context) { e.out = append(e.out, &Entered{fact}) })
 }
 

@@ -119,7 +119,7 @@ func (t *attempt) request() (agent.Request, error) {
 	}
 	r.Dir = t.space.Path()
 	r.Session = sessionID(d.Run.ID, t.id, t.n, t.rounds.n)
-	if t.ear != "" {
+	if t.askAddress != "" {
 		r.Hook = []string{d.Self, "hook"}
 	}
 	if kind.Login != nil {

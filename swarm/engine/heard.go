@@ -29,8 +29,8 @@ func (h *heard) waits(id string) bool {
 	return ok
 }
 
-// tell passes an answer on, once, and reports whether a hook waits for it.
-func (h *heard) tell(id string, r *event.Replied) bool {
+// deliver passes an answer on, once, and reports whether a hook waits for it.
+func (h *heard) deliver(id string, r *event.Replied) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	answer, ok := h.of[id]

@@ -71,7 +71,7 @@ func (t *attempt) noteHeldOf(held []string, late bool, files ...string) {
 	}
 	note += "; `pass_env` of [sandbox] in your own configuration, or --pass-env NAME, passes them"
 	t.notes = append(t.notes, note)
-	if _, told := t.engine.heldTold.LoadOrStore(note, true); !told {
+	if _, told := t.engine.heldReported.LoadOrStore(note, true); !told {
 		t.engine.deps.Warn(fmt.Sprintf("%s failed: %s", t.id, note))
 	}
 }

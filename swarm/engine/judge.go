@@ -95,8 +95,8 @@ type Settlement struct {
 	Snapshot string // the commit of a capture that was made before
 }
 
-// Ears provides the sockets for the hooks of agents.
-type Ears interface {
+// AskSockets provides the sockets for the hooks of agents.
+type AskSockets interface {
 	// Listen opens a socket for an attempt. It returns the address for the
 	// agent; close ends the open requests.
 	Listen(ctx context.Context, agent task.ID, attempt int, decide func(context.Context, ask.Request) ask.Answer) (address string, close func() error, err error)
@@ -106,9 +106,9 @@ type Ears interface {
 // without an answer costs its place; hours of it were seen elsewhere.
 const questionTime = 10 * time.Minute
 
-// HookGone is the reason that closes a question whose hook has ended, while its
+// HookEnded is the reason that closes a question whose hook has ended, while its
 // agent still runs.
-const HookGone = "the program that asked has ended"
+const HookEnded = "the program that asked has ended"
 
 // refusal is the text that an agent gets for a denied action.
 func (r *Ruling) refusal() string {
@@ -172,7 +172,7 @@ func (t *attempt) listen(ctx context.Context) (address string, done func(), err 
 	if t.engine.deps.Judge == nil {
 		return "", func() {}, nil
 	}
-	address, end, err := t.engine.deps.Ears.Listen(ctx, t.id, t.n, t.hear)
+	address, end, err := t.engine.deps.AskSockets.Listen(ctx, t.id, t.n, t.answerHook)
 	if err != nil {
 		return "", nil, fmt.Errorf("listen to the agent: %w", err)
 	}
@@ -183,9 +183,9 @@ func (t *attempt) listen(ctx context.Context) (address string, done func(), err 
 	}, nil
 }
 
-// hear answers a hook: it allows all actions, or returns the reason against the
+// answerHook answers a hook: it allows all actions, or returns the reason against the
 // first denied action.
-func (t *attempt) hear(ctx context.Context, r ask.Request) ask.Answer {
+func (t *attempt) answerHook(ctx context.Context, r ask.Request) ask.Answer {
 	for _, a := range r.Actions {
 		if !a.Whole() {
 			return ask.Answer{Reason: "an action names one of command, write, git and tool"}
@@ -291,7 +291,7 @@ func (e *Engine) askPerson(ctx context.Context, t *attempt, action json.RawMessa
 		e.keepRuling(q, ruling)
 		e.heard.wait(q.ID, answer)
 		if err := e.append(q); err != nil {
-			e.heard.tell(q.ID, &event.Replied{ID: q.ID, By: task.ByEnd, Reason: err.Error()})
+			e.heard.deliver(q.ID, &event.Replied{ID: q.ID, By: task.ByEnd, Reason: err.Error()})
 		} else if r != nil {
 			_ = e.reply(q, r)
 		}
@@ -308,7 +308,7 @@ func (e *Engine) askPerson(ctx context.Context, t *attempt, action json.RawMessa
 	case r := <-answer: // at the latest the reply that no answer came in time
 		return r
 	case <-ctx.Done():
-		e.giveUp(q, task.ByEnd, HookGone)
+		e.giveUp(q, task.ByEnd, HookEnded)
 	}
 	return <-answer
 }
@@ -321,11 +321,11 @@ func (e *Engine) giveUp(q *event.Questioned, by task.By, why string) {
 		if !e.box.EndOne(q.ID) {
 			return
 		}
-		_ = e.append(r)  // a journal that fails has ended the run
-		_ = e.tell(q, r) // an agent that does not listen gets nothing
+		_ = e.append(r)     // a journal that fails has ended the run
+		_ = e.deliver(q, r) // an agent that does not listen gets nothing
 	})
 	if !ok {
-		e.heard.tell(q.ID, &event.Replied{ID: q.ID, By: task.ByEnd, Reason: "the run has ended"})
+		e.heard.deliver(q.ID, &event.Replied{ID: q.ID, By: task.ByEnd, Reason: "the run has ended"})
 	}
 }
 

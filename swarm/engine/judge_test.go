@@ -102,7 +102,7 @@ func (r *rig) judges(text string) *verbal {
 		r.t.Fatal(err)
 	}
 	w := &verbal{}
-	r.deps.Judge, r.deps.Ears = w, &ears{dir: dir}
+	r.deps.Judge, r.deps.AskSockets = w, &ears{dir: dir}
 	r.deps.Questions = inbox.Wait
 	r.config.Agents = specs("mine", `read -r prompt
 		may() { printf '{"command":"%s"}' "$1" | '`+self+`' __hook 2>> "$RIG/why.$SWARM_AGENT" >&2; echo $? >> "$RIG/may.$SWARM_AGENT"; }

@@ -80,7 +80,7 @@ func (r *rig) tells() (seen chan struct{}) {
 
 func (a *telling) Launch(r agent.Request) (agent.Launch, error) {
 	launch, err := a.Adapter.Launch(r)
-	launch.Say = func(e event.Event) ([]byte, bool) {
+	launch.Respond = func(e event.Event) ([]byte, bool) {
 		if _, said := e.(*event.Session); said {
 			a.once.Do(func() { close(a.seen) })
 		}

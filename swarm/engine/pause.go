@@ -63,12 +63,12 @@ func (e *Engine) learn(a *agentState, end ending) {
 	}
 	switch r := end.result.(type) {
 	case *task.Completed:
-		e.purse.breaker.Passed()
+		e.account.breaker.Passed()
 	case *task.Failed:
 		if end.quota != nil {
 			return // the lane is closed, and other lanes go on
 		}
-		e.purse.breaker.Failed(e.deps.Now(), limit.Failure{
+		e.account.breaker.Failed(e.deps.Now(), limit.Failure{
 			Agent: a.id, Kind: r.Kind, Reason: r.Reason, RetryAfter: end.retryAfter,
 		})
 	case *task.Cancelled: // that was not its own doing
@@ -80,7 +80,7 @@ func (e *Engine) learn(a *agentState, end ending) {
 // breakOff pauses the run where whatever started now would only fail like
 // those before it.
 func (e *Engine) breakOff() {
-	trip := e.purse.breaker.Open()
+	trip := e.account.breaker.Open()
 	if trip == nil || len(e.queue) == 0 || e.ending {
 		return
 	}
@@ -99,13 +99,13 @@ func pausedBy(t *limit.Trip) *event.Paused {
 // little budget left to continue, and reports a paused run that has come to
 // rest.
 func (e *Engine) takeStock() {
-	short := e.purse.short
-	e.purse.short = false
+	short := e.account.short
+	e.account.short = false
 	switch {
 	case e.paused && e.running == 0:
 		e.still()
 	case e.paused, e.ending, e.running > 0:
-	case short && e.purse.scripts:
+	case short && e.account.scripts:
 		e.refuse()
 	case e.giveUpQuota() != nil:
 		if e.pause(pausedBy(e.giveUpQuota())) == nil {
@@ -118,10 +118,10 @@ func (e *Engine) takeStock() {
 		}
 	}
 	e.pass()
-	if left := e.purse.Left(); left > 0 && !e.ending {
-		e.purse.alarm.Reset(left)
+	if left := e.account.Left(); left > 0 && !e.ending {
+		e.account.alarm.Reset(left)
 	} else {
-		e.purse.alarm.Stop()
+		e.account.alarm.Stop()
 	}
 }
 

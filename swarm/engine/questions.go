@@ -187,7 +187,7 @@ func (e *Engine) Answer(a inbox.Answer) (agents []task.ID, err error) {
 				continue
 			}
 			// The answering person gets the error of their own question only.
-			if told := e.tell(c.Question, c.Reply); i == 0 {
+			if told := e.deliver(c.Question, c.Reply); i == 0 {
 				err = told
 			}
 		}
@@ -203,13 +203,13 @@ func (e *Engine) reply(q *event.Questioned, r *event.Replied) error {
 	if err := e.append(r); err != nil {
 		return err
 	}
-	return e.tell(q, r)
+	return e.deliver(q, r)
 }
 
-// tell passes a reply on to the agent, if it is still there.
-func (e *Engine) tell(q *event.Questioned, r *event.Replied) error {
+// deliver passes a reply on to the agent, if it is still there.
+func (e *Engine) deliver(q *event.Questioned, r *event.Replied) error {
 	e.settleRuling(q, r)
-	if e.heard.tell(q.ID, r) {
+	if e.heard.deliver(q.ID, r) {
 		return e.remark(q, r)
 	}
 	l := e.lines.get(q.Agent)
@@ -262,6 +262,6 @@ func (e *Engine) endQuestions(id task.ID) {
 		r := &event.Replied{ID: q.ID, By: task.ByEnd, Reason: "the agent ended first"}
 		_ = e.append(r)
 		e.settleRuling(q, r)
-		e.heard.tell(q.ID, r)
+		e.heard.deliver(q.ID, r)
 	}
 }

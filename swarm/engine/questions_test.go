@@ -186,7 +186,7 @@ func TestTellAgain(t *testing.T) {
 	}
 	r.await("up")
 	for err := e.Send("a1", "left"); err != nil; err = e.Send("a1", "left") {
-		if !errors.Is(err, agent.ErrUnsaid) {
+		if !errors.Is(err, agent.ErrNotReady) {
 			t.Fatal(err)
 		}
 	}
@@ -218,7 +218,7 @@ func TestSend(t *testing.T) {
 	}
 	r.await("up")
 	r.await("deaf")
-	if err := e.Send("a2", "left"); !errors.Is(err, agent.ErrUnsaid) {
+	if err := e.Send("a2", "left"); !errors.Is(err, agent.ErrNotReady) {
 		t.Errorf("an agent that has said nothing: %v", err)
 	}
 	var gone *NotRunningError
@@ -227,7 +227,7 @@ func TestSend(t *testing.T) {
 	}
 	// The engine reads the agent's report asynchronously.
 	for err := e.Send("a1", "left"); err != nil; err = e.Send("a1", "left") {
-		if !errors.Is(err, agent.ErrUnsaid) {
+		if !errors.Is(err, agent.ErrNotReady) {
 			t.Fatal(err)
 		}
 	}

@@ -20,10 +20,10 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
-	t.ear = ear
+	t.askAddress = ear
 	defer func() {
 		deaf()
-		t.ear = "" // later steps belong to no agent
+		t.askAddress = "" // later steps belong to no agent
 	}()
 	life, err := t.life()
 	if err != nil {

@@ -78,12 +78,12 @@ func choose(call *task.Call, prior []task.ID, stands func(task.ID) bool) int {
 	}
 }
 
-// ErrNobody says that a question was not put to anybody.
-var ErrNobody = errors.New("no person can be asked here")
+// ErrNoPerson says that a question was not put to anybody.
+var ErrNoPerson = errors.New("no person can be asked here")
 
 // Inquire puts a script's question to a person. The answer is among the news as
 // an entry of the key, with the text of the reply as its value. It returns
-// [ErrNobody] if no person can be asked; then no news follows.
+// [ErrNoPerson] if no person can be asked; then no news follows.
 func (e *Engine) Inquire(key string, action []byte) error {
 	err := ErrClosed
 	e.do(func(context.Context) {
@@ -93,7 +93,7 @@ func (e *Engine) Inquire(key string, action []byte) error {
 		case r == nil:
 			err = e.append(q)
 		case r.By == task.ByPolicy:
-			err = ErrNobody
+			err = ErrNoPerson
 		default:
 			entered := concluded(q, r)
 			if err = e.appendAll([]event.Event{q, r, entered}); err == nil {

@@ -58,16 +58,16 @@ func (t *attempt) remind() {
 // remindAll asks all running agents, once, for their final answers when the
 // budget is spent: they may still use their reservations.
 func (e *Engine) remindAll() {
-	if e.purse.reminded || !e.purse.Exhausted() {
+	if e.account.reminded || !e.account.Exhausted() {
 		return
 	}
-	e.purse.reminded = true
+	e.account.reminded = true
 	for _, id := range e.order {
 		l := e.lines.get(id)
 		if e.agents[id].cancel == nil || l == nil || l.Steers() != nil {
 			continue
 		}
-		text := lastWord("All agents together have used what they may: " + SpentText(e.purse.Spent(), e.purse.Short()) + ".")
+		text := lastWord("All agents together have used what they may: " + SpentText(e.account.Spent(), e.account.Short()) + ".")
 		if e.append(l.sent(id, text, true)) == nil {
 			_ = l.Steer(text) // it may be gone
 		}

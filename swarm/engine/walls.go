@@ -100,7 +100,7 @@ func (t *attempt) enclose(step Step, sealed bool) (Enclosure, error) {
 		Step: step, Workspace: *t.space, Sealed: sealed, Read: []string{t.dir},
 		Write:    []string{filepath.Join(t.dir, "artifacts")},
 		Programs: slices.Concat(first(t.call.Command), first(t.spec.Command)),
-		Ask:      t.ear, Private: t.box(),
+		Ask:      t.askAddress, Private: t.box(),
 	}
 	if step != CheckStep { // An agent writes to the folders of its kind.
 		r.Write = append(r.Write, t.spec.Write...)
@@ -266,10 +266,10 @@ func (t *attempt) place(around Enclosure) agent.Place {
 		Run: t.engine.deps.Run.ID, Agent: t.id, Attempt: t.n, Item: t.call.Item,
 		Worktree: t.space.Path(), Root: t.engine.deps.Root, Base: string(t.start),
 		Artifacts: filepath.Join(t.dir, "artifacts"), Workspace: string(cmp.Or(t.space.Backend, worktree.Linked)),
-		Tmp: around.Tmp, Shims: around.Shims, Guards: around.Guards, Ask: cmp.Or(around.Ask, t.ear),
+		Tmp: around.Tmp, Shims: around.Shims, Guards: around.Guards, Ask: cmp.Or(around.Ask, t.askAddress),
 		Env: around.Env, Pass: t.engine.deps.PassEnv,
 	}
-	if t.ear != "" {
+	if t.askAddress != "" {
 		place.Contract = filepath.Join(t.dir, contractFile)
 	}
 	if len(t.call.Schema) > 0 {

@@ -29,7 +29,7 @@ func (h *Host) call(r *script.Call) (any, error) {
 			Message: "base: an agent in the shared workspace starts from what is there",
 		}
 	}
-	base, err := h.yard.at(r.Base)
+	base, err := h.store.at(r.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (h *Host) ends(a *live) script.Delivery {
 	a.end(r)
 	// A cancelled agent had no time to change anything.
 	if r.Status != "cancelled" {
-		r.Patch = h.yard.patch(a.id, a.base, a.says)
+		r.Patch = h.store.patch(a.id, a.base, a.says)
 	}
 	if shared && r.Patch != nil {
 		h.shared = r.Patch.ID

@@ -43,7 +43,7 @@ func decoded(text json.RawMessage) (any, error) {
 
 type differ struct{ found []string }
 
-func (d *differ) say(path, what string) {
+func (d *differ) add(path, what string) {
 	switch {
 	case len(d.found) < maxDifferences:
 		d.found = append(d.found, path+": "+what)
@@ -67,7 +67,7 @@ func (d *differ) values(path string, want, got any) {
 	default: // compared as it is
 	}
 	if !reflect.DeepEqual(want, got) {
-		d.say(path, fmt.Sprintf("got %s, want %s", shown(got), shown(want)))
+		d.add(path, fmt.Sprintf("got %s, want %s", shown(got), shown(want)))
 	}
 }
 
@@ -76,19 +76,19 @@ func (d *differ) tables(path string, want, got map[string]any) {
 		if g, ok := got[k]; ok {
 			d.values(path+"."+k, want[k], g)
 		} else {
-			d.say(path+"."+k, "is missing, want "+shown(want[k]))
+			d.add(path+"."+k, "is missing, want "+shown(want[k]))
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[k]; !ok {
-			d.say(path+"."+k, fmt.Sprintf("is not expected, got %s", shown(got[k])))
+			d.add(path+"."+k, fmt.Sprintf("is not expected, got %s", shown(got[k])))
 		}
 	}
 }
 
 func (d *differ) lists(path string, want, got []any) {
 	if len(want) != len(got) {
-		d.say(path, fmt.Sprintf("has %d items, want %d", len(got), len(want)))
+		d.add(path, fmt.Sprintf("has %d items, want %d", len(got), len(want)))
 	}
 	for i := range min(len(want), len(got)) {
 		d.values(path+"["+strconv.Itoa(i)+"]", want[i], got[i])

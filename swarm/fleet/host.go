@@ -22,9 +22,9 @@ type Options struct {
 
 // Host answers a script as a case says. It is a [script.Host].
 type Host struct {
-	c    *Case
-	opts Options
-	yard *yard
+	c     *Case
+	opts  Options
+	store *store
 
 	now    int64
 	queue  []*event // the pending events, the earliest first
@@ -62,8 +62,8 @@ func NewHost(c *Case, opts Options) *Host {
 	if opts.MaxAgents == 0 {
 		opts.MaxAgents = DefaultMaxAgents
 	}
-	y := newYard(c.Repo.Files)
-	return &Host{c: c, opts: opts, yard: y, used: map[any]int{}, shared: y.base, tips: map[string]string{}}
+	y := newStore(c.Repo.Files)
+	return &Host{c: c, opts: opts, store: y, used: map[any]int{}, shared: y.base, tips: map[string]string{}}
 }
 
 // Started is the number of agents started so far.
@@ -106,9 +106,9 @@ func (h *Host) do(r script.Request) (any, error) {
 	case *script.Call:
 		return h.call(r)
 	case *script.Merge:
-		return h.yard.merge(r.Onto, r.Patches)
+		return h.store.merge(r.Onto, r.Patches)
 	case *script.PatchText:
-		return h.yard.text(r.ID)
+		return h.store.text(r.ID)
 	case *script.Evidence:
 		return h.evidence(r)
 	case *script.Repo:

@@ -34,7 +34,7 @@ func compile(what string, text json.RawMessage) (*schema, error) {
 	}
 	compiled, err := c.Compile(here)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a JSON Schema: %s", what, told(err))
+		return nil, fmt.Errorf("%s is not a JSON Schema: %s", what, message(err))
 	}
 	return &schema{compiled: compiled}, nil
 }
@@ -46,14 +46,14 @@ func (s *schema) check(value json.RawMessage) error {
 		return fmt.Errorf("is not JSON: %w", err)
 	}
 	if err := bounded.Check(s.compiled, doc); err != nil {
-		return errors.New(told(err))
+		return errors.New(message(err))
 	}
 	return nil
 }
 
-// told formats an error of the validator in a single line, without the schema's
+// message formats an error of the validator in a single line, without the schema's
 // internal name.
-func told(err error) string {
+func message(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	if len(lines) > 1 {
 		lines = lines[1:]

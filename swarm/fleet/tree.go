@@ -23,16 +23,16 @@ type change struct {
 	paths         []string
 }
 
-// yard holds every tree and patch of a case, by name. A name is a digest of the
+// store holds every tree and patch of a case, by name. A name is a digest of the
 // content, so that equal trees have the same name.
-type yard struct {
+type store struct {
 	base    string
 	trees   map[string]tree
 	changes map[string]*change // by patch
 }
 
-func newYard(files map[string]string) *yard {
-	y := &yard{trees: map[string]tree{}, changes: map[string]*change{}}
+func newStore(files map[string]string) *store {
+	y := &store{trees: map[string]tree{}, changes: map[string]*change{}}
 	y.base = y.keep(tree{})
 	if len(files) > 0 {
 		y.base = y.keep(tree(files))
@@ -41,7 +41,7 @@ func newYard(files map[string]string) *yard {
 }
 
 // keep names a tree.
-func (y *yard) keep(t tree) string {
+func (y *store) keep(t tree) string {
 	name := digest("tree", t)
 	y.trees[name] = t
 	return name
@@ -59,7 +59,7 @@ func digest(values ...any) string {
 
 // at is the name of the tree that a script names: the base if it names none, a
 // tree, or the result of a patch.
-func (y *yard) at(name string) (string, error) {
+func (y *store) at(name string) (string, error) {
 	switch {
 	case name == "" || name == "base":
 		return y.base, nil
@@ -74,7 +74,7 @@ func (y *yard) at(name string) (string, error) {
 
 // patch is the change of an agent that began at a base; nil: it changed
 // nothing.
-func (y *yard) patch(agent, base string, a *Agent) *script.Patch {
+func (y *store) patch(agent, base string, a *Agent) *script.Patch {
 	before, after := y.trees[base], maps.Clone(y.trees[base])
 	maps.Copy(after, a.Files)
 	for _, p := range a.Removes {
@@ -109,7 +109,7 @@ func (y *yard) patch(agent, base string, a *Agent) *script.Patch {
 
 // merge puts patches onto a tree, in their order. A patch that has a file in
 // conflict is left out as a whole.
-func (y *yard) merge(onto string, patches []string) (*script.Merged, error) {
+func (y *store) merge(onto string, patches []string) (*script.Merged, error) {
 	start, err := y.at(onto)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func those(by map[string][]string, paths []string) []string {
 
 // text formats a patch for people: per file a single hunk, from the first line
 // that differs to the last.
-func (y *yard) text(name string) (string, error) {
+func (y *store) text(name string) (string, error) {
 	c := y.changes[name]
 	if c == nil {
 		return "", &script.Error{Name: "Error", Code: script.CodeUnknown, Message: fmt.Sprintf("there is no patch %q", name)}

@@ -13,7 +13,7 @@ const mainBranch = "refs/heads/main"
 
 // check answers a check of the script.
 func (h *Host) check(n int, r *script.Check) error {
-	if _, err := h.yard.at(r.On); err != nil {
+	if _, err := h.store.at(r.On); err != nil {
 		h.refuse(n, err)
 		return nil
 	}
@@ -42,10 +42,10 @@ func (h *Host) says(name, on string) *Check {
 
 // place lists the words for the tree that a check runs on.
 func (h *Host) place(on string) []string {
-	if on == "" || on == "base" || on == h.yard.base {
+	if on == "" || on == "base" || on == h.store.base {
 		return []string{"base"}
 	}
-	c := h.yard.changes[on]
+	c := h.store.changes[on]
 	if c == nil {
 		return []string{"merged"}
 	}
@@ -81,9 +81,9 @@ func (h *Host) land(n int, r *script.Land) error {
 	}
 	tip := h.tips[ref]
 	if tip == "" {
-		tip = h.yard.base
+		tip = h.store.base
 	}
-	m, err := h.yard.merge(tip, r.Patches)
+	m, err := h.store.merge(tip, r.Patches)
 	if err != nil {
 		h.refuse(n, err)
 		return nil
@@ -121,7 +121,7 @@ func (h *Host) landable(patches []string) error {
 	}
 	seen := map[string]bool{}
 	for _, p := range patches {
-		c := h.yard.changes[p]
+		c := h.store.changes[p]
 		if c == nil {
 			continue // it is told when they are merged
 		}

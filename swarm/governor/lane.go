@@ -53,7 +53,7 @@ func (l *lane) join() *waiter {
 		l.why, l.until = "", time.Time{}
 		close(w.first)
 	} else if l.why != "" {
-		w.tell(l.why)
+		w.report(l.why)
 	}
 	return w
 }
@@ -80,8 +80,8 @@ func (l *lane) rouse() {
 	}
 }
 
-// tell replaces a reason that the waiter has not read yet.
-func (w *waiter) tell(why string) {
+// report replaces a reason that the waiter has not read yet.
+func (w *waiter) report(why string) {
 	select {
 	case <-w.news:
 	default:
@@ -165,7 +165,7 @@ func (l *lane) announce(now time.Time, why string, wait time.Duration) {
 	}
 	l.why, l.until = text, until
 	for _, w := range l.queue {
-		w.tell(text)
+		w.report(text)
 	}
 }
 

@@ -84,13 +84,13 @@ func (c *conversation) addAnthropic(raw json.RawMessage) error {
 	}
 	var blocks []anthropicBlock
 	if json.Unmarshal(m.Content, &blocks) != nil {
-		c.say(by, texts(m.Content)...)
+		c.append(by, texts(m.Content)...)
 		return nil
 	}
 	for _, b := range blocks {
 		switch b.Type {
 		case "text":
-			c.say(by, b.Text)
+			c.append(by, b.Text)
 		case "tool_use":
 			c.said = append(c.said, said{by: byCall, tool: b.Name})
 		case "tool_result":

@@ -80,9 +80,9 @@ func (c *conversation) addChat(m chatMessage) {
 	case "system", "developer":
 		c.system += strings.Join(words, "\n") + "\n"
 	case "user":
-		c.say(byUser, words...)
+		c.append(byUser, words...)
 	case "assistant":
-		c.say(byModel, words...)
+		c.append(byModel, words...)
 		for _, call := range m.Calls {
 			c.said = append(c.said, said{by: byCall, tool: call.Function.Name})
 		}

@@ -26,7 +26,7 @@ type conversation struct {
 	uncached bool
 }
 
-func (c *conversation) say(by speaker, texts ...string) {
+func (c *conversation) append(by speaker, texts ...string) {
 	for _, text := range texts {
 		c.said = append(c.said, said{by: by, text: text})
 	}

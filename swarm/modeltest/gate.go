@@ -40,7 +40,7 @@ func (l *ledger) enter() (serial int, ok bool) {
 		ok = true
 	}
 	if l.forget {
-		l.tell()
+		l.wake()
 	}
 	return l.stats.Requests, ok
 }
@@ -49,7 +49,7 @@ func (l *ledger) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats.Working--
-	l.tell()
+	l.wake()
 }
 
 // keep records a request. Whoever waits for requests sees it from then on.
@@ -60,7 +60,7 @@ func (l *ledger) keep(r Request) {
 		return
 	}
 	l.kept = append(l.kept, r)
-	l.tell()
+	l.wake()
 }
 
 // again is how often the conversation was asked about before.
@@ -76,7 +76,7 @@ func (l *ledger) again(c *conversation) int {
 	return before
 }
 
-func (l *ledger) tell() {
+func (l *ledger) wake() {
 	if l.changed != nil {
 		close(l.changed)
 		l.changed = nil

@@ -108,7 +108,7 @@ func (c *conversation) addGemini(content geminiContent) {
 		case p.Result != nil:
 			c.said = append(c.said, said{by: byResult, text: string(p.Result.Response)})
 		case !p.Thought:
-			c.say(by, p.Text)
+			c.append(by, p.Text)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (responses) read(_ *url.URL, body []byte) (*conversation, error) {
 	var raw []json.RawMessage
 	if json.Unmarshal(in.Input, &raw) != nil {
 		raw = nil
-		c.say(byUser, texts(in.Input)...)
+		c.append(byUser, texts(in.Input)...)
 	}
 	for _, r := range raw {
 		var item responsesItem
@@ -95,9 +95,9 @@ func (c *conversation) addResponses(item responsesItem) error {
 		case "system", "developer":
 			c.system += "\n" + strings.Join(words, "\n")
 		case "user":
-			c.say(byUser, words...)
+			c.append(byUser, words...)
 		default:
-			c.say(byModel, words...)
+			c.append(byModel, words...)
 		}
 	case "function_call", "custom_tool_call", "local_shell_call":
 		c.said = append(c.said, said{by: byCall, tool: item.Name})

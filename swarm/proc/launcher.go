@@ -78,7 +78,7 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 		terminal.begin(p)
 	}
 	go p.follow() // Wait waits for it.
-	if err := p.tell(spec.Started); err != nil {
+	if err := p.reportStart(spec.Started); err != nil {
 		return nil, err
 	}
 	if err := p.begin(ctx, line); err != nil {
@@ -87,9 +87,9 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// tell reports the identity of the supervisor before it has a program to run.
+// reportStart reports the identity of the supervisor before it has a program to run.
 // It ends the supervisor if the report fails.
-func (p *Process) tell(started func(pid int, start uint64) error) error {
+func (p *Process) reportStart(started func(pid int, start uint64) error) error {
 	if started == nil {
 		return nil
 	}

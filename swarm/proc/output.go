@@ -171,9 +171,9 @@ func (o *output) wait() {
 	o.drains.Wait()
 }
 
-// tell reports the progress of the files when they grow, but not too often,
+// reportProgress reports the progress of the files when they grow, but not too often,
 // until over.
-func (o *output) tell(over <-chan struct{}, report func(Progress)) {
+func (o *output) reportProgress(over <-chan struct{}, report func(Progress)) {
 	for {
 		select {
 		case <-o.fresh:

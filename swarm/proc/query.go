@@ -48,7 +48,7 @@ func Query(ctx context.Context, r QueryRequest) (string, error) {
 	_ = far.Close() // ours; the program has its own
 	if err == nil {
 		var heard sync.WaitGroup
-		heard.Go(func() { Hear(near, said) })
+		heard.Go(func() { Drain(near, said) })
 		err = cmd.Wait()
 		_ = end() // ESRCH where nothing was left
 		// A process that has left the group may hold the streams open.
@@ -68,16 +68,16 @@ func Query(ctx context.Context, r QueryRequest) (string, error) {
 // the query are gone.
 const queryDelay = 100 * time.Millisecond
 
-// Hearable is an end that somebody is heard at: a pipe, or a [Screen].
-type Hearable interface {
+// Drainable is an end that somebody is heard at: a pipe, or a [Screen].
+type Drainable interface {
 	io.Reader
 	SyscallConn() (syscall.RawConn, error)
 }
 
-// Hear reads to the end, or until the deadline of reads, and then takes the
+// Drain reads to the end, or until the deadline of reads, and then takes the
 // bytes that are already there. On a busy machine, or with a slow receiver, the
 // deadline may pass before this goroutine runs.
-func Hear(near Hearable, to io.Writer) {
+func Drain(near Drainable, to io.Writer) {
 	_, _ = io.Copy(to, near) // an error is an end, too
 	raw, err := near.SyscallConn()
 	if err != nil {

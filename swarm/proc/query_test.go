@@ -47,7 +47,7 @@ func TestHearLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	if Hear(near, &got); got.String() != want {
+	if Drain(near, &got); got.String() != want {
 		t.Errorf("heard %d bytes, want %d", got.Len(), len(want))
 	}
 }

@@ -119,7 +119,7 @@ func (s *supervisor) watch(a *agent, caught <-chan os.Signal) Exit {
 	var others sync.WaitGroup
 	others.Go(func() { s.listen(orders, over) })
 	others.Go(func() {
-		a.out.tell(over, func(g Progress) { s.send(report{Output: &g}) })
+		a.out.reportProgress(over, func(g Progress) { s.send(report{Output: &g}) })
 	})
 	others.Go(func() { a.family.remember(over) })
 	go a.reaper.run() // It ends with the last child; finish waits for that.

@@ -98,7 +98,7 @@ func (s Size) winsize() *pty.Winsize {
 // begin starts to keep the output; end stops it.
 func (t *Terminal) begin(p *Process) {
 	t.out.drain()
-	t.others.Go(func() { t.out.tell(t.over, p.publish) })
+	t.others.Go(func() { t.out.reportProgress(t.over, p.publish) })
 	t.others.Go(func() {
 		select {
 		case <-t.out.full:

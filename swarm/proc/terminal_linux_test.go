@@ -120,7 +120,7 @@ func TestScreenHeardLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	if Hear(s, &got); got.String() != want {
+	if Drain(s, &got); got.String() != want {
 		t.Errorf("heard %d bytes, want %d", got.Len(), len(want))
 	}
 }

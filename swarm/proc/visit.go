@@ -19,9 +19,9 @@ import (
 // visit was.
 var ErrGone = errors.New("visit an agent: it is over")
 
-// ErrNobody is the [ErrGone] of a visit that never began: no supervisor is
+// ErrNoSupervisor is the [ErrGone] of a visit that never began: no supervisor is
 // behind the door.
-var ErrNobody = fmt.Errorf("%w: no supervisor listens", ErrGone)
+var ErrNoSupervisor = fmt.Errorf("%w: no supervisor listens", ErrGone)
 
 // RefusedError is a visit that was not let in.
 type RefusedError struct{ Reason string }
@@ -75,7 +75,7 @@ func (p *program) check() error {
 // descendants. If the command ends by itself, its remaining processes live on
 // as the agent's.
 //
-// The error is [ErrGone] if the agent ended, [ErrNobody] if it had ended
+// The error is [ErrGone] if the agent ended, [ErrNoSupervisor] if it had ended
 // before, a [*RefusedError] if the visit is refused, and a [*CommandError] if
 // the command cannot be run.
 func Visit(ctx context.Context, r VisitRequest) (VisitExit, error) {
@@ -95,7 +95,7 @@ func Visit(ctx context.Context, r VisitRequest) (VisitExit, error) {
 	over, passed := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(passed)
-		tellSignals(c, r.Signals, over)
+		forwardSignals(c, r.Signals, over)
 	}()
 	unhook := context.AfterFunc(ctx, func() { _ = c.SetReadDeadline(time.Unix(1, 0)) })
 	answer, err := bufio.NewReaderSize(c, mostAsked).ReadBytes('\n')
@@ -147,7 +147,7 @@ func knock(ctx context.Context, door string) (*os.File, error) {
 	case err == nil:
 		return c, nil
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ECONNREFUSED):
-		err = ErrNobody
+		err = ErrNoSupervisor
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	default:
@@ -203,8 +203,8 @@ func (r *VisitRequest) hand(c *os.File, line []byte) error {
 	return pass(c, line, append(files, w))
 }
 
-// tellSignals passes signals on until over is closed.
-func tellSignals(c *os.File, signals <-chan os.Signal, over <-chan struct{}) {
+// forwardSignals passes signals on until over is closed.
+func forwardSignals(c *os.File, signals <-chan os.Signal, over <-chan struct{}) {
 	for {
 		select {
 		case got := <-signals:

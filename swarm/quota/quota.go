@@ -205,7 +205,7 @@ func (b *Book) Refuse(now time.Time, r Refusal) (w *Window, news bool) {
 		b.counts[r.Lane]++
 		w = &Window{Lane: r.Lane, Since: now, N: b.counts[r.Lane]}
 		b.windows = append(b.windows, w)
-		w.tell(r)
+		w.learn(r)
 		if !r.Until.IsZero() && !r.Until.After(now) {
 			w.Until = now.Add(firstRetry) // it is over, and was refused all the same
 		}
@@ -229,13 +229,13 @@ func (b *Book) Refuse(now time.Time, r Refusal) (w *Window, news bool) {
 	case r.Text && !w.text || !r.Until.After(w.Until.Add(time.Minute)):
 		return w, false
 	}
-	w.tell(r)
+	w.learn(r)
 	b.judge(w)
 	return w, true
 }
 
-// tell takes over the facts of a refusal.
-func (w *Window) tell(r Refusal) {
+// learn takes over the facts of a refusal.
+func (w *Window) learn(r Refusal) {
 	w.Agent, w.Window, w.Title, w.Reason = r.Agent, r.Window, r.Title, r.Reason
 	if !r.Until.IsZero() {
 		w.Until, w.told, w.text = r.Until, r.Until, r.Text

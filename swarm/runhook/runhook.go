@@ -81,7 +81,7 @@ func (h *Hooks) EndRun(ctx context.Context, v *store.View) (note string, err err
 	}
 	ctx, done := late(ctx)
 	defer done()
-	return h.tell(ctx, event{Event: hook.RunEnd, Status: string(v.Status), Code: &v.Code})
+	return h.run(ctx, event{Event: hook.RunEnd, Status: string(v.Status), Code: &v.Code})
 }
 
 // late gives a hook of an end some time if the run was stopped.
@@ -92,8 +92,8 @@ func late(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), lateTime)
 }
 
-// tell runs a hook that cannot refuse.
-func (h *Hooks) tell(ctx context.Context, e event) (note string, err error) {
+// run runs a hook that cannot refuse.
+func (h *Hooks) run(ctx context.Context, e event) (note string, err error) {
 	answer, err := h.ask(ctx, e)
 	if said, ok := answer.(*hook.Note); ok {
 		note = said.Text
@@ -171,7 +171,7 @@ func (a *attendant) Ends(ctx context.Context, of engine.Attended, result task.Re
 	default:
 		panic(fmt.Sprintf("unhandled %T", r))
 	}
-	return a.tell(ctx, e)
+	return a.run(ctx, e)
 }
 
 // commandOf returns the command for an event; nil: there is none.

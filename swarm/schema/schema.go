@@ -56,11 +56,11 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	c.UseLoader(nowhere{})
 	c.UseRegexpEngine((&patterns{known: map[string]*regexp.Regexp{}}).compile)
 	if err := c.AddResource(address, doc); err != nil {
-		return nil, said(err)
+		return nil, errorText(err)
 	}
 	compiled, err := c.Compile(address)
 	if err != nil {
-		return nil, said(err)
+		return nil, errorText(err)
 	}
 	if err := onlyObjects(compiled); err != nil {
 		return nil, err
@@ -121,9 +121,9 @@ var errOutside = errors.New("nothing outside the schema is loaded")
 
 func (nowhere) Load(string) (any, error) { return nil, errOutside }
 
-// said is an error of the library in our words, without our name for the
+// errorText is an error of the library in our words, without our name for the
 // schema.
-func said(err error) error {
+func errorText(err error) error {
 	if outside, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
 		return fmt.Errorf("the schema refers to %q: %w; put it under $defs", strings.TrimPrefix(outside.URL, folder), errOutside)
 	}

@@ -47,7 +47,7 @@ func (m *machine) offerAgents() {
 	m.member(sa, "cancel", m.promising(m.cancel))
 	m.member(sa, "status", m.status)
 	m.member(sa, "list", m.list)
-	m.member(sa, "send", m.promising(m.tell))
+	m.member(sa, "send", m.promising(m.sendTo))
 	m.member(sa, "evidence", m.promising(m.evidence))
 	m.member(sa, "appraise", m.appraise)
 	m.offer("sa", m.frozen(sa))

@@ -234,8 +234,8 @@ func (m *machine) endChild(c *child, reason string) {
 	m.send(&Cancel{ID: c.id, Reason: reason, Settled: c.end != nil}, nil)
 }
 
-// tell is sa.send(id, text).
-func (m *machine) tell(call goja.FunctionCall, d deferred) {
+// sendTo is sa.send(id, text).
+func (m *machine) sendTo(call goja.FunctionCall, d deferred) {
 	c := m.find("send", call.Argument(0))
 	text := call.Argument(1)
 	if !goja.IsString(text) || text.String() == "" {

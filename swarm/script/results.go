@@ -228,7 +228,7 @@ func (m *machine) note(call goja.FunctionCall, became string) {
 		message += " (" + e.Where + ")"
 	}
 	m.failures = append(m.failures, failure{Phase: m.phase, Kind: kind, Message: clip(message)})
-	m.say(fmt.Sprintf("%s: item %s %s: %s", call.Argument(1), call.Argument(2), became, message))
+	m.print(fmt.Sprintf("%s: item %s %s: %s", call.Argument(1), call.Argument(2), became, message))
 }
 
 // failuresList is failures().

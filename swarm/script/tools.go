@@ -207,12 +207,12 @@ func (m *machine) log(call goja.FunctionCall) goja.Value {
 		}
 		text = append(text, m.show(v)...)
 	}
-	m.say(string(text))
+	m.print(string(text))
 	return goja.Undefined()
 }
 
-// say writes a line for people.
-func (m *machine) say(text string) {
+// print writes a line for people.
+func (m *machine) print(text string) {
 	m.send(&Log{Text: clip(text), Phase: m.phase}, nil)
 }
 
@@ -222,7 +222,7 @@ func (m *machine) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !m.warned[text] {
 		m.warned[text] = true
-		m.say("warning: " + text)
+		m.print("warning: " + text)
 	}
 }
 

@@ -33,8 +33,8 @@ func (a *Agent) exit(at time.Time, e *event.Ended) {
 	}
 }
 
-// told notes a message to the agent.
-func (a *Agent) told(e *event.Sent) {
+// sent notes a message to the agent.
+func (a *Agent) sent(e *event.Sent) {
 	a.Sent = append(a.Sent, e)
 	if !e.Auto {
 		a.Words = append(a.Words, e.Text)

@@ -331,7 +331,7 @@ func (v *View) Apply(r event.Record) {
 	case *event.Replied:
 		v.reply(r.Time, e)
 	case *event.Sent:
-		v.about(e.Agent).told(e)
+		v.about(e.Agent).sent(e)
 	case *event.Verified:
 		v.Verdicts = append(v.Verdicts, Verdict{Verified: e})
 	case *event.Refused:

@@ -17,9 +17,9 @@ func (d *driver) ask(n int, key string, r *script.Question) error {
 		return err
 	}
 	switch err := d.Engine.Inquire(key, action); {
-	case errors.Is(err, engine.ErrNobody) && r.Default != nil:
+	case errors.Is(err, engine.ErrNoPerson) && r.Default != nil:
 		d.enter(unanswered(key, r, script.CodePolicy, ""))
-	case errors.Is(err, engine.ErrNobody):
+	case errors.Is(err, engine.ErrNoPerson):
 		delete(d.posted, key)
 		entered := unanswered(key, r, script.CodePolicy, "no person can be asked here, and there is no default")
 		d.refused = append(d.refused, deliveryOf(n, entered)) // no record: a resume may ask somebody

@@ -211,7 +211,7 @@ func (d *driver) begin(r script.Request, key string, do func(context.Context) (a
 		switch {
 		case errors.As(err, &refused):
 			// No record: what is missing may be there when a resume asks again.
-			d.Engine.Tell(failedEntry(script.Verb(r), key, refused))
+			d.Engine.Announce(failedEntry(script.Verb(r), key, refused))
 		case d.ctx.Err() != nil: // nobody waits for it any more
 		case err != nil:
 			d.fail(err)

@@ -66,7 +66,7 @@ type ApartRequest struct {
 // folders of any mode.
 func (q *Quarantine) Apart(r ApartRequest) (*Apart, error) {
 	a := &Apart{q: q, ApartRequest: r}
-	err := errors.Join(os.MkdirAll(a.said(), 0o700), q.repo.makeQuarantine(a.objects()))
+	err := errors.Join(os.MkdirAll(a.outputDir(), 0o700), q.repo.makeQuarantine(a.objects()))
 	var text []byte
 	if err == nil {
 		text, err = os.ReadFile(r.Index)
@@ -93,14 +93,14 @@ func (a *Apart) Work() string { return filepath.Join(a.Dir, "work") }
 func (a *Apart) objects() string { return filepath.Join(a.Work(), "objects") }
 func (a *Apart) index() string   { return filepath.Join(a.Work(), "index") }
 
-// said is the folder of git's input and output. No filter sees it.
-func (a *Apart) said() string { return filepath.Join(a.Dir, "said") }
+// outputDir is the folder of git's input and output. No filter sees it.
+func (a *Apart) outputDir() string { return filepath.Join(a.Dir, "said") }
 
 // Run is [Quarantine.Run] on the index and the objects here.
 func (a *Apart) Run(ctx context.Context, c Cmd) (_ []byte, err error) {
 	a.runs++
 	n := strconv.Itoa(a.runs)
-	file := func(kind string) string { return filepath.Join(a.said(), n+"."+kind) }
+	file := func(kind string) string { return filepath.Join(a.outputDir(), n+"."+kind) }
 	if err := writeFrom(file("in"), c.Stdin); err != nil {
 		return nil, fmt.Errorf("run git %s: %w", c.Args[0], err)
 	}

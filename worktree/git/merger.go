@@ -118,7 +118,7 @@ func (q *Quarantine) mergeProcess(ctx context.Context) (*mergeProcess, error) {
 // merge requests a single merge.
 func (p *mergeProcess) merge(ctx context.Context, give pair, patience time.Duration) (*MergeResult, error) {
 	defer p.asking(ctx)()
-	if err := p.say(give); err != nil {
+	if err := p.send(give); err != nil {
 		return nil, err
 	}
 	hurry := time.AfterFunc(patience, func() { _ = p.in.Close() })
@@ -133,7 +133,7 @@ func (p *mergeProcess) merge(ctx context.Context, give pair, patience time.Durat
 	}
 	// The end of an answer shows only by the bytes after it. A merge of a
 	// commit with itself makes such bytes; so does the end of the output.
-	followed := p.say(pair{give.theirs, give.theirs})
+	followed := p.send(pair{give.theirs, give.theirs})
 	if err := p.answers.rest(m); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (p *mergeProcess) merge(ctx context.Context, give pair, patience time.Durat
 	return m, nil
 }
 
-func (p *mergeProcess) say(give pair) error {
+func (p *mergeProcess) send(give pair) error {
 	_, err := fmt.Fprintf(p.in, "%s %s\n", give.ours, give.theirs)
 	return err
 }

@@ -36,7 +36,7 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		return agent.Launch{}, err
 	}
 	l := agent.Launch{
-		Argv: append(argv, options...), Open: true, Say: farewell,
+		Argv: append(argv, options...), Open: true, Respond: farewell,
 		Feed: message(r.Prompt), Again: message, Steer: message,
 		Env: []string{
 			"CLAUDE_CONFIG_DIR=" + r.State, "CLAUDE_CODE_MAX_RETRIES=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",

@@ -85,7 +85,7 @@ func TestLaunch(t *testing.T) {
 	if strings.Contains(strings.Join(l.Argv, " "), "Do\n") {
 		t.Error("the prompt is in the command line")
 	}
-	if !l.Open || l.Say == nil || l.Steer == nil || l.Again == nil {
+	if !l.Open || l.Respond == nil || l.Steer == nil || l.Again == nil {
 		t.Errorf("it cannot be told more: %+v", l)
 	}
 	for _, kv := range []string{"CLAUDE_CONFIG_DIR=/state", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1"} {

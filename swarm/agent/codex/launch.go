@@ -42,7 +42,7 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		Env:   env,
 		Unset: []string{"CODEX_SQLITE_HOME", "CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "RUST_LOG"},
 		Files: files,
-		Open:  true, Feed: t.begin(), Say: t.say, Again: t.again, Steer: t.steer, Reply: t.reply,
+		Open:  true, Feed: t.begin(), Respond: t.respond, Again: t.again, Steer: t.steer, Reply: t.reply,
 	}, nil
 }
 

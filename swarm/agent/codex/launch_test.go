@@ -233,15 +233,15 @@ func TestTalk(t *testing.T) {
 	if start["model"] != "m" || start["sandbox"] != "workspace-write" || start["approvalPolicy"] != "never" || begin["initialize"] == nil {
 		t.Errorf("it begins with %v", begin)
 	}
-	if text, last := l.Say(&event.Text{Text: "x"}); text != nil || last {
+	if text, last := l.Respond(&event.Text{Text: "x"}); text != nil || last {
 		t.Errorf("Say of a text = %s, %t", text, last)
 	}
-	prompt, last := l.Say(&event.Session{ID: "T"})
+	prompt, last := l.Respond(&event.Session{ID: "T"})
 	turn := said(t, prompt)["turn/start"]
 	if last || turn["threadId"] != "T" || turn["effort"] != "low" || turn["outputSchema"] == nil || !strings.Contains(string(prompt), "the prompt") {
 		t.Errorf("the prompt is %s", prompt)
 	}
-	if text, _ := l.Say(&event.Session{ID: "T", Model: "other"}); text != nil {
+	if text, _ := l.Respond(&event.Session{ID: "T", Model: "other"}); text != nil {
 		t.Errorf("it is prompted twice: %s", text)
 	}
 	for _, text := range [][]byte{l.Again("more"), l.Steer("more")} {
@@ -249,14 +249,14 @@ func TestTalk(t *testing.T) {
 			t.Errorf("more is %s", text)
 		}
 	}
-	if text, last := l.Say(&event.Erred{Kind: task.Other}); text != nil || !last {
+	if text, last := l.Respond(&event.Erred{Kind: task.Other}); text != nil || !last {
 		t.Errorf("Say of an error = %s, %t", text, last)
 	}
-	if text, last := l.Say(&event.Raw{Line: []byte(`{"id":"q","method":"item/tool/requestUserInput"}`)}); last ||
+	if text, last := l.Respond(&event.Raw{Line: []byte(`{"id":"q","method":"item/tool/requestUserInput"}`)}); last ||
 		string(text) != `{"id":"q","error":{"code":-32601,"message":"no person can be asked here"}}`+"\n" {
 		t.Errorf("Say of a request = %s, %t", text, last)
 	}
-	if text, _ := l.Say(&event.Raw{Line: []byte(`{"method":"x"}`)}); text != nil {
+	if text, _ := l.Respond(&event.Raw{Line: []byte(`{"method":"x"}`)}); text != nil {
 		t.Errorf("Say of a notice = %s", text)
 	}
 }
@@ -363,7 +363,7 @@ func TestPassed(t *testing.T) {
 		if _, asked := got[0].(*event.Asked); asked == test.want {
 			t.Errorf("%s: it is %s", test.name, event.Kind(got[0]))
 		}
-		text, _ := (&talk{}).say(got[0])
+		text, _ := (&talk{}).respond(got[0])
 		if want := `{"id":7,"result":{"decision":"accept"}}` + "\n"; test.want && string(text) != want || !test.want && text != nil {
 			t.Errorf("%s: codex is told %s", test.name, text)
 		}

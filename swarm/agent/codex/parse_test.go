@@ -312,7 +312,7 @@ func FuzzParse(f *testing.F) {
 		}
 		asks := &talk{request: agent.Request{Spec: &agent.Spec{}}}
 		for _, e := range want {
-			asks.say(e)
+			asks.respond(e)
 		}
 	})
 }

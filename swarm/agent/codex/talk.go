@@ -76,9 +76,9 @@ func (t *talk) begin() []byte {
 		line(message{ID: idThread, Method: method, Params: params})...)
 }
 
-// say gives the agent its prompt once there is a conversation, refuses what it
+// respond gives the agent its prompt once there is a conversation, refuses what it
 // asks that nobody here knows the answer to, and ends it after an error.
-func (t *talk) say(e event.Event) (text []byte, last bool) {
+func (t *talk) respond(e event.Event) (text []byte, last bool) {
 	switch e := e.(type) {
 	case *event.Session:
 		t.mu.Lock()

@@ -119,7 +119,7 @@ func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 		text, err = json.Marshal(r.Opening)
 		l.Files = append(l.Files, agent.File{Name: openingFile, Data: text})
 	}
-	l.Say = func(e event.Event) (text []byte, last bool) {
+	l.Respond = func(e event.Event) (text []byte, last bool) {
 		_, failed := e.(*event.Erred)
 		return nil, failed
 	}

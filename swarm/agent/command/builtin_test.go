@@ -81,7 +81,7 @@ func TestBuiltin(t *testing.T) {
 		if got := strings.Join(l.Argv, " "); got != want {
 			t.Errorf("%s: %s, want %s", test.name, got, want)
 		}
-		if string(l.Feed) != `{"type":"prompt","text":"p"}`+"\n" || l.Say == nil {
+		if string(l.Feed) != `{"type":"prompt","text":"p"}`+"\n" || l.Respond == nil {
 			t.Errorf("%s: it is fed %s", test.name, l.Feed)
 		}
 	}

@@ -110,14 +110,14 @@ func (s *stream) read(text []byte) []event.Event {
 	case "thought":
 		return nil
 	case "tool_use":
-		found := append(s.turn(), s.said()...)
+		found := append(s.turn(), s.answer()...)
 		start := &event.ToolStart{ID: l.ToolID, Name: l.Tool}
 		if !s.brief {
 			start.Input = wire.Copy(l.Parameters)
 		}
 		return append(found, start)
 	case "tool_result":
-		return append(s.said(), s.toolEnd(&l))
+		return append(s.answer(), s.toolEnd(&l))
 	case "error":
 		// A warning is one that it goes on after; but it ends where it goes round
 		// in circles, and calls that a success.
@@ -148,8 +148,8 @@ func (s *stream) turn() []event.Event {
 	return []event.Event{&event.Turn{N: s.turns}}
 }
 
-// said is what was said before something else is done.
-func (s *stream) said() []event.Event {
+// answer is what was said before something else is done.
+func (s *stream) answer() []event.Event {
 	if s.text.Len() == 0 {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (s *stream) result(l *line) (found []event.Event) {
 		found = append(found, s.introduced())
 	}
 	text := s.text.String()
-	found = append(found, s.said()...)
+	found = append(found, s.answer()...)
 	s.talking = false
 	if l.Status == "success" && s.fault == "" {
 		return append(found, &event.Answered{Text: text})

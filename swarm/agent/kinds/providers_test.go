@@ -24,7 +24,7 @@ func TestProviders(t *testing.T) {
 		if !kind.Can.Model {
 			continue
 		}
-		choice, err := kind.Tell(roles.Spec{Model: "m", Effort: "low"}, nil)
+		choice, err := kind.Choose(roles.Spec{Model: "m", Effort: "low"}, nil)
 		if err != nil || choice.Model != "m" || choice.Effort != "low" {
 			t.Errorf("%s is told m:low as %+v, %v", name, choice, err)
 		}

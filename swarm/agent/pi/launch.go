@@ -39,22 +39,22 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		return agent.Launch{}, fmt.Errorf("agent %s: %w", r.Spec.Name, err)
 	}
 	return agent.Launch{
-		Argv:  append(argv, flags...),
-		Env:   environment(r.State),
-		Unset: inherited(),
-		Files: files,
-		Open:  true,
-		Feed:  line(command{ID: stateID, Type: "get_state"}),
-		Say:   say(r.Prompt),
+		Argv:    append(argv, flags...),
+		Env:     environment(r.State),
+		Unset:   inherited(),
+		Files:   files,
+		Open:    true,
+		Feed:    line(command{ID: stateID, Type: "get_state"}),
+		Respond: promptAt(r.Prompt),
 		// The same command starts a turn where none runs any more.
 		Steer: func(text string) []byte { return prompt(steerID, text) },
 		Again: func(text string) []byte { return prompt(promptID, text) },
 	}, nil
 }
 
-// say asks for the work once pi has said who it is, and lets it go after an
+// promptAt asks for the work once pi has said who it is, and lets it go after an
 // error: it waits after one as after an answer.
-func say(text string) func(event.Event) ([]byte, bool) {
+func promptAt(text string) func(event.Event) ([]byte, bool) {
 	asked := false
 	return func(e event.Event) ([]byte, bool) {
 		switch e.(type) {

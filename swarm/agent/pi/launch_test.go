@@ -174,7 +174,7 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := func(e event.Event) []byte {
-		message, last := l.Say(e)
+		message, last := l.Respond(e)
 		if last {
 			message = append(message, "(the end)"...)
 		}

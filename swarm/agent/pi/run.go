@@ -128,7 +128,7 @@ func (s *run) read(line []byte) []event.Event {
 	case "turn_start":
 		return s.turn()
 	case "message_end":
-		return s.said(&r, line)
+		return s.readOutput(&r, line)
 	case "tool_execution_start":
 		return []event.Event{&event.ToolStart{ID: r.ToolCallID, Name: r.ToolName, Input: s.detail(r.Args)}}
 	case "tool_execution_end":
@@ -138,7 +138,7 @@ func (s *run) read(line []byte) []event.Event {
 	case "compaction_end":
 		return compacted(r.Result)
 	case "extension_ui_request":
-		s.told(&r)
+		s.recordRetry(&r)
 		return nil
 	case "extension_error":
 		return []event.Event{&event.Text{Text: fmt.Sprintf("An extension of pi failed in %s: %s", r.Event, r.Error)}}
@@ -254,9 +254,9 @@ func (s *run) turn() []event.Event {
 	return []event.Event{&event.Turn{N: s.turns}}
 }
 
-// said reads a message of the model: what it used, what it says, and which
+// readOutput reads a message of the model: what it used, what it says, and which
 // model it was.
-func (s *run) said(r *record, line []byte) []event.Event {
+func (s *run) readOutput(r *record, line []byte) []event.Event {
 	m := &message{}
 	var role struct {
 		Role string `json:"role"`
@@ -324,8 +324,8 @@ func compacted(result json.RawMessage) []event.Event {
 	return is.Usage.spent()
 }
 
-// told keeps what our extension says of a refused request.
-func (s *run) told(r *record) {
+// recordRetry keeps what our extension says of a refused request.
+func (s *run) recordRetry(r *record) {
 	if r.StatusKey != "swarm" {
 		return
 	}

@@ -298,7 +298,7 @@ func (a *anthropicReply) add(e sseEvent) (over bool, err error) {
 	case "content_block_delta":
 		return false, a.addDelta(&w)
 	case "content_block_stop":
-		tell(a.say, a.spoken.End(false))
+		sendText(a.say, a.spoken.End(false))
 	case "message_delta":
 		a.stop = w.Delta.StopReason
 		if given(w.Usage) { // totals, without the counts that it sent at the start
@@ -317,7 +317,7 @@ func (a *anthropicReply) addDelta(w *anthropicEvent) error {
 	switch b := &a.blocks[w.Index]; w.Delta.Type {
 	case "text_delta":
 		b.Text += w.Delta.Text
-		tell(a.say, a.spoken.Next(w.Delta.Text))
+		sendText(a.say, a.spoken.Next(w.Delta.Text))
 	case "input_json_delta":
 		b.partial += w.Delta.PartialJSON
 	case "thinking_delta":

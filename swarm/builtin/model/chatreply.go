@@ -114,7 +114,7 @@ func (s *chatReply) addChunk(chunk *chatChunk) {
 		}
 		s.reasoning.WriteString(choice.Delta.Reasoning)
 		s.refused = s.refused || choice.Delta.Refusal != ""
-		s.tell(s.aloud.Next(content(choice.Delta.Content)) + choice.Delta.Refusal)
+		s.send(s.aloud.Next(content(choice.Delta.Content)) + choice.Delta.Refusal)
 		for _, piece := range choice.Delta.Calls {
 			s.call(&piece).add(&piece)
 		}
@@ -124,13 +124,13 @@ func (s *chatReply) addChunk(chunk *chatChunk) {
 	}
 }
 
-func (s *chatReply) tell(text string) {
+func (s *chatReply) send(text string) {
 	s.text.WriteString(text)
-	tell(s.say, text)
+	sendText(s.say, text)
 }
 
-// tell passes a piece on unless it is empty.
-func tell(say func(string), text string) {
+// sendText passes a piece on unless it is empty.
+func sendText(say func(string), text string) {
 	if text != "" {
 		say(text)
 	}
@@ -207,7 +207,7 @@ func (s *chatReply) whole() *Reply {
 	default:
 		s.reply.Stop = Done
 	}
-	s.tell(s.aloud.End(s.reply.Stop == Cut))
+	s.send(s.aloud.End(s.reply.Stop == Cut))
 	m := Message{Role: Assistant}
 	if s.reasoning.Len() > 0 && len(s.calls) > 0 {
 		m.Parts = append(m.Parts, &Thought{API: Chat, JSON: mustMarshal(s.reasoning.String())})

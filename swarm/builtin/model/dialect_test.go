@@ -29,7 +29,7 @@ func served(t *testing.T, e Endpoint, r *Request, stream string) (reply *Reply, 
 		e.Spec.Model = "m"
 	}
 	if len(r.Messages) == 0 {
-		r.Messages = []Message{Say(User, "hi")}
+		r.Messages = []Message{NewMessage(User, "hi")}
 	}
 	reply, err = New(&e).Ask(t.Context(), r, func(text string) { shown += text })
 	return reply, shown, sent, err
@@ -119,10 +119,10 @@ func TestChatTurns(t *testing.T) {
 	t.Parallel()
 	r := &Request{Shared: "s", Messages: []Message{
 		{Role: User, Parts: []Part{&Note{"top"}, &Text{"task"}}},
-		Say(User, "steer"),
+		NewMessage(User, "steer"),
 		{Role: Assistant, Parts: []Part{&Thought{Chat, json.RawMessage(`"why"`)}, &Thought{Anthropic, json.RawMessage(`"no"`)}, &Call{"a", "ls", json.RawMessage("{}")}}},
 		{Role: User, Parts: []Part{&Result{ID: "a", Text: "r"}, &Note{"last turn"}}},
-		Say(User, "again"),
+		NewMessage(User, "again"),
 	}}
 	reply := sse(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`)
 	_, _, sent, err := served(t, Endpoint{API: Chat}, r, reply)

@@ -80,8 +80,8 @@ func (*Kept) part() string   { return "kept" }
 
 func (*Thought) part() string { return "thought" }
 
-// Say makes a message with a single text.
-func Say(role Role, text string) Message {
+// NewMessage makes a message with a single text.
+func NewMessage(role Role, text string) Message {
 	return Message{Role: role, Parts: []Part{&Text{text}}}
 }
 

@@ -21,7 +21,7 @@ import (
 func asked(t *testing.T, api API, url string) *Error {
 	t.Helper()
 	m := New(&Endpoint{Spec: roles.Spec{Provider: "p", Model: "m"}, API: api, URL: url, Key: "secret"})
-	_, err := m.Ask(t.Context(), &Request{Messages: []Message{Say(User, "hi")}}, func(string) {})
+	_, err := m.Ask(t.Context(), &Request{Messages: []Message{NewMessage(User, "hi")}}, func(string) {})
 	var e *Error
 	if !errors.As(err, &e) {
 		t.Fatalf("%s: %v, want an *Error", api, err)

@@ -205,11 +205,11 @@ func (a *responsesReply) add(e sseEvent) (over bool, err error) {
 	switch w.Type {
 	case "response.refusal.delta":
 		a.reply.Stop = Denied
-		tell(a.say, w.Delta)
+		sendText(a.say, w.Delta)
 	case "response.output_text.delta":
-		tell(a.say, a.spoken.Next(w.Delta))
+		sendText(a.say, a.spoken.Next(w.Delta))
 	case "response.output_item.done":
-		tell(a.say, a.spoken.End(false))
+		sendText(a.say, a.spoken.End(false))
 		a.addItem(w.Item)
 	case "response.completed", "response.incomplete":
 		a.settle(&w.Response)

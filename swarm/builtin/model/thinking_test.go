@@ -30,7 +30,7 @@ func answeredBy(api API) string {
 // that none is asked for the model's thoughts.
 func TestThinking(t *testing.T) {
 	t.Parallel()
-	called := []Message{Say(User, "go"), {Role: Assistant, Parts: []Part{&Call{"a", "ls", json.RawMessage("{}")}}}, {Role: User, Parts: []Part{&Result{ID: "a", Text: "r"}}}}
+	called := []Message{NewMessage(User, "go"), {Role: Assistant, Parts: []Part{&Call{"a", "ls", json.RawMessage("{}")}}}, {Role: User, Parts: []Part{&Result{ID: "a", Text: "r"}}}}
 	thought := append([]Message(nil), called...)
 	thought[1] = Message{Role: Assistant, Parts: append([]Part{&Kept{Anthropic, json.RawMessage(`{"type":"thinking","thinking":"","signature":"s"}`)}}, called[1].Parts...)}
 	for _, test := range []struct {
@@ -112,7 +112,7 @@ func TestReasoning(t *testing.T) {
 		if err != nil || strings.Contains(string(line), "secret") {
 			t.Errorf("%s, %s: written as %s, %v", test.api, test.name, line, err)
 		}
-		back := &Request{Messages: []Message{Say(User, "go"), reply.Message, Say(User, "on")}}
+		back := &Request{Messages: []Message{NewMessage(User, "go"), reply.Message, NewMessage(User, "on")}}
 		_, _, sent, err := served(t, Endpoint{API: test.api}, back, answeredBy(test.api))
 		for _, p := range test.want {
 			raw := ""

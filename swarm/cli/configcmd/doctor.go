@@ -211,7 +211,7 @@ func checkGrants(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	said, wrong := []string{}, []string{}
 	for _, g := range slices.Concat([]*risk.Grants{a.Root}, a.Nested) {
 		if g != nil {
-			holds, not := saidOf(g, g != a.Root)
+			holds, not := heldBy(g, g != a.Root)
 			said, wrong = append(append(said, holds...), not...), append(wrong, not...)
 		}
 	}
@@ -232,9 +232,9 @@ func checkGrants(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 	return nil
 }
 
-// saidOf is doctor's report on a file: how many items hold, and which grant
+// heldBy is doctor's report on a file: how many items hold, and which grant
 // nothing.
-func saidOf(g *risk.Grants, nested bool) (holds, not []string) {
+func heldBy(g *risk.Grants, nested bool) (holds, not []string) {
 	count := 0
 	for _, item := range g.Items {
 		if nested && !item.Never {

@@ -75,7 +75,7 @@ func initAction(c *cli.Context, env cmdline.Env) error {
 		if _, err := io.WriteString(env.Stdout, s.Text()); err != nil {
 			return err
 		}
-		return tell(p, append(s.Found(), s.Hints()...))
+		return printLines(p, append(s.Found(), s.Hints()...))
 	}
 	if err := initconfig.Write(root, s.Text(), force); err != nil {
 		return fmt.Errorf("init: %w", err)
@@ -88,7 +88,7 @@ func initAction(c *cli.Context, env cmdline.Env) error {
 	if approved != "" {
 		lines = append(lines, approved)
 	}
-	if err := tell(p, append(lines, s.Hints()...)); err != nil {
+	if err := printLines(p, append(lines, s.Hints()...)); err != nil {
 		return err
 	}
 	if err := follow.OfferConfined(c.Context, p); err != nil {
@@ -98,7 +98,7 @@ func initAction(c *cli.Context, env cmdline.Env) error {
 	return err
 }
 
-func tell(p *cmdline.Place, lines []string) error {
+func printLines(p *cmdline.Place, lines []string) error {
 	_, err := io.WriteString(p.Env.Stderr, strings.Join(lines, "\n")+"\n")
 	return err
 }

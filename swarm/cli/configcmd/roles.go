@@ -219,7 +219,7 @@ func (r *roleLister) problem(role roles.Role, found *roles.Resolved, agentErr er
 		if spec == (roles.Spec{}) {
 			continue
 		}
-		if _, err := kind.Tell(spec, r.orders); err != nil {
+		if _, err := kind.Choose(spec, r.orders); err != nil {
 			return err.Error()
 		}
 	}
@@ -294,7 +294,7 @@ func (r *roleLister) reached() func(roles.Spec) bool {
 	}
 	kind, driven := cmdline.Kinds(r.env).ByName()[a.Kind.String()]
 	return func(s roles.Spec) bool {
-		_, err := kind.Tell(s, r.orders)
+		_, err := kind.Choose(s, r.orders)
 		return driven && err == nil
 	}
 }

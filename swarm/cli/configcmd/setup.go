@@ -125,7 +125,7 @@ func (s *appArmorSetup) run(c *cli.Context) error {
 	case r.Action != apparmor.Remove:
 		_, err = io.WriteString(s.env.Stdout, o.Profile)
 	}
-	return errors.Join(err, s.tell(done, o, r.Action))
+	return errors.Join(err, s.print(done, o, r.Action))
 }
 
 // request turns the flags into a request. Only root may change anything.
@@ -207,8 +207,8 @@ func appArmorRefused(err error) error {
 	return err
 }
 
-// tell reports the done action on stderr, in a single line after the warnings.
-func (s *appArmorSetup) tell(done *apparmor.Result, o *appArmorObject, action apparmor.Action) error {
+// print reports the done action on stderr, in a single line after the warnings.
+func (s *appArmorSetup) print(done *apparmor.Result, o *appArmorObject, action apparmor.Action) error {
 	text := ""
 	line := func(format string, args ...any) { text += termtext.Line(fmt.Sprintf(format, args...)) + "\n" }
 	for _, w := range o.Warnings {

@@ -141,8 +141,8 @@ func OpenVisit(c *cli.Context, env cmdline.Env, least int) (*Visit, error) {
 // Address returns the address of the agent.
 func (v *Visit) Address() string { return store.Address{Run: v.Run, Agent: v.Visited.ID}.String() }
 
-// say tells the person something about where they are.
-func (v *Visit) say(format string, args ...any) {
+// print tells the person something about where they are.
+func (v *Visit) print(format string, args ...any) {
 	fmt.Fprintf(v.Env.Stderr, "%s: %s\n", v.Verb, termtext.Line(fmt.Sprintf(format, args...)))
 }
 
@@ -170,11 +170,11 @@ func (v *Visit) enter(ctx context.Context) error {
 		}
 		switch {
 		case running && v.Visited.Captured != nil:
-			v.say("the work of %s is captured already: what you change in %s is in no patch, and goes into the trash", v.Visited.ID, at)
+			v.print("the work of %s is captured already: what you change in %s is in no patch, and goes into the trash", v.Visited.ID, at)
 		case running:
-			v.say("%s is running in %s: what you change becomes part of its patch", v.Visited.ID, at)
+			v.print("%s is running in %s: what you change becomes part of its patch", v.Visited.ID, at)
 		default:
-			v.say("what %s left could not be captured yet: this is its very workspace, %s", v.Visited.ID, at)
+			v.print("what %s left could not be captured yet: this is its very workspace, %s", v.Visited.ID, at)
 		}
 		return v.enterWorkspace(ctx, lease)
 	}
@@ -193,21 +193,21 @@ func (v *Visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 	switch {
 	case w.At == "" && !v.sandboxed():
 		if !leadsHome(w) {
-			v.say("careful: the agent has changed .git there, and git may run what it put into it")
+			v.print("careful: the agent has changed .git there, and git may run what it put into it")
 		}
 		code, err = v.Inside(w.Path(), lease.Base, nil)
 	case !fspath.Exists(v.Run.Door(v.Visited.ID, lease.Attempt)):
 		code, err = v.enterAgain(ctx, lease)
 	default:
 		code, err = v.through(ctx, lease, w.Path())
-		if _, running := v.Visited.Status.(*task.Running); errors.Is(err, proc.ErrNobody) && !running {
+		if _, running := v.Visited.Status.(*task.Running); errors.Is(err, proc.ErrNoSupervisor) && !running {
 			// The door was that of a visit, whose swarm has died.
 			code, err = v.enterAgain(ctx, lease)
 		}
 		if errors.Is(err, proc.ErrGone) {
 			// It may have done some of its work: it is not run a second time.
 			// The journal may not have the end of the step yet, so the line names no step.
-			v.say("the setup, turn or check of %s beside the command has ended, and the command with it", v.Visited.ID)
+			v.print("the setup, turn or check of %s beside the command has ended, and the command with it", v.Visited.ID)
 			code, err = endedWithIt, nil
 		}
 	}
@@ -303,14 +303,14 @@ func (v *Visit) sayWhereItWent(lease *event.Leased) {
 	text := fmt.Sprintf("%s has ended meanwhile, and its workspace is gone", v.Visited.ID)
 	now, err := v.Run.View()
 	if err != nil {
-		v.say("%s", text)
+		v.print("%s", text)
 		return
 	}
 	a := now.Agent(v.Visited.ID)
 	if a.Attempt == lease.Attempt && a.Captured != nil && a.Captured.Patch != nil {
 		text += "; what it held is in " + cmp.Or(a.Captured.Patch.File, "commit "+a.Captured.Patch.Commit)
 	}
-	v.say("%s", text)
+	v.print("%s", text)
 	records, err := v.Run.Records()
 	if err != nil {
 		return
@@ -318,7 +318,7 @@ func (v *Visit) sayWhereItWent(lease *event.Leased) {
 	for _, r := range records {
 		e, ok := r.Event.(*event.Released)
 		if ok && e.Agent == v.Visited.ID && e.Attempt == lease.Attempt && e.Trash != "" {
-			v.say("what was changed since, and files that are ignored, are in the trash: %s", e.Trash)
+			v.print("what was changed since, and files that are ignored, are in the trash: %s", e.Trash)
 		}
 	}
 }
@@ -334,9 +334,9 @@ func (v *Visit) enterCopy(ctx context.Context) error {
 		return err
 	}
 	if from.Commit != "" {
-		v.say("this is a copy of what %s left: %s", v.Visited.ID, c.Record.Workspace.Dir)
+		v.print("this is a copy of what %s left: %s", v.Visited.ID, c.Record.Workspace.Dir)
 	} else {
-		v.say("%s has changed nothing: this is a copy of its base: %s", v.Visited.ID, c.Record.Workspace.Dir)
+		v.print("%s has changed nothing: this is a copy of its base: %s", v.Visited.ID, c.Record.Workspace.Dir)
 	}
 	code, err := v.Inside(c.Record.Workspace.Dir, string(from.Base), c.Begun)
 	err = endOf(code, err)
@@ -345,7 +345,7 @@ func (v *Visit) enterCopy(ctx context.Context) error {
 	defer stop()
 	kept, cerr := c.End(ctx)
 	for _, r := range kept {
-		v.sayKept(r)
+		v.printKept(r)
 	}
 	if cerr == nil {
 		return err
@@ -358,15 +358,15 @@ func (v *Visit) enterCopy(ctx context.Context) error {
 	return err
 }
 
-// sayKept reports the result of a copy.
-func (v *Visit) sayKept(r copies.Kept) {
+// printKept reports the result of a copy.
+func (v *Visit) printKept(r copies.Kept) {
 	if r.Where == "" {
-		v.say("%s", r.Text)
+		v.print("%s", r.Text)
 		return
 	}
-	v.say("%s: %s", r.Text, r.Where)
+	v.print("%s: %s", r.Text, r.Where)
 	if r.Address != "" {
-		v.say("with the work of %s below it; merge it with: %s merge %s/%s", v.Visited.ID, v.Env.Calls, v.Run.ID, r.Address)
+		v.print("with the work of %s below it; merge it with: %s merge %s/%s", v.Visited.ID, v.Env.Calls, v.Run.ID, r.Address)
 	}
 }
 

@@ -90,7 +90,7 @@ func (v *Visit) onFiles(ctx context.Context, r proc.VisitRequest) (code int, err
 		defer far.Close()
 		r.Files[i+1] = far
 		shown = append(shown, near)
-		copied.Go(func() { proc.Hear(near, w) })
+		copied.Go(func() { proc.Drain(near, w) })
 	}
 	exit, err := proc.Visit(ctx, r)
 	for _, f := range r.Files[1:] {
@@ -139,7 +139,7 @@ func (v *Visit) onScreen(ctx context.Context, r proc.VisitRequest, in, out *os.F
 		passScreen(screenPass{signals: signals, to: passed, over: over, screen: screen, in: in, out: out})
 	})
 	var showing sync.WaitGroup
-	showing.Go(func() { proc.Hear(screen, out) })
+	showing.Go(func() { proc.Drain(screen, out) })
 	working.Go(func() { typeInto(screen, in, wake) })
 	exit, err := proc.Visit(ctx, r)
 	_ = screen.SetReadDeadline(time.Now().Add(lingering))

@@ -244,16 +244,16 @@ func TestProgressTyping(t *testing.T) {
 	wrote("a line was typed", "\r\x1b[1A\x1b[J")
 	p.Typed(strings.Repeat("y", 60))
 	wrote("a line that wraps", "\r\x1b[2A\x1b[J")
-	p.Tell("run \x07 wants", true)
+	p.Notify("run \x07 wants", true)
 	wrote("a notice", "\x1b]9;swarm: run \\a wants\x07\x07")
 	p.Show(frame(4, ""))
 	wrote("answered", "\r\x1b[2A"+bar("4s")+"\x1b[K\n\x1b[J")
 	p.Close()
-	p.Tell("late", false)
+	p.Notify("late", false)
 	p.Typed("late")
 	wrote("closed", "")
 	for _, term := range []terminal.Output{{TTY: true, Getenv: getenv.Func("TERM=xterm")}, {TTY: true, Motion: true, Getenv: getenv.Func("TERM=linux")}} {
-		newProgress(&b, term).Tell("x", true)
+		newProgress(&b, term).Notify("x", true)
 		wrote("where it is not understood", "")
 	}
 }

@@ -70,7 +70,7 @@ func cancelAction(c *cli.Context, env cmdline.Env) error {
 		ids = append(ids, a.ID)
 	}
 	if !c.Bool("json") {
-		s.SayLatest(env)
+		s.PrintLatest(env)
 	}
 	if err := askToEnd(p, c, s, ids); err != nil {
 		return err

@@ -66,7 +66,7 @@ func inboxAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := session.SayLatestPending(c.Context, p); err != nil {
+	if err := session.PrintLatestPending(c.Context, p); err != nil {
 		return err
 	}
 	if c.Bool("watch") {
@@ -110,7 +110,7 @@ func watchInbox(ctx context.Context, p *cmdline.Place, asJSON bool) error {
 	var picture *Progress
 	if term.Motion && !asJSON {
 		picture = newProgress(p.Env.Stdout, term)
-		p.Env.Stderr = &sayer{picture}
+		p.Env.Stderr = &printerAbove{picture}
 	}
 	l := inboxWatcher(p)
 	tick := time.NewTicker(watchGap)

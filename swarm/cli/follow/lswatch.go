@@ -38,7 +38,7 @@ func watchList(ctx context.Context, p *cmdline.Place, asJSON bool) error {
 		show = w.object
 	case term.Motion:
 		w.picture = newProgress(p.Env.Stdout, term)
-		p.Env.Stderr = &sayer{w.picture}
+		p.Env.Stderr = &printerAbove{w.picture}
 		show = w.draw
 	}
 	for first := true; ; first = false {
@@ -245,10 +245,10 @@ func (p *Progress) picturing(lines []string) error {
 	return err
 }
 
-// sayer prints its input, a message at a time, above a picture.
-type sayer struct{ picture *Progress }
+// printerAbove prints its input, a message at a time, above a picture.
+type printerAbove struct{ picture *Progress }
 
-func (s *sayer) Write(text []byte) (int, error) {
+func (s *printerAbove) Write(text []byte) (int, error) {
 	for line := range strings.Lines(string(text)) {
 		s.picture.Say(strings.TrimSuffix(line, "\n"))
 	}

@@ -143,7 +143,7 @@ run001 removed
 		t.Errorf("%d objects, want one for each of the 5 states:\n%s", got, objects.String())
 	}
 	// Messages meanwhile stand above the list and stay.
-	fmt.Fprintf(&sayer{drawn.picture}, "swarm: one\nswarm: two\n")
+	fmt.Fprintf(&printerAbove{drawn.picture}, "swarm: one\nswarm: two\n")
 	if want := append([]string{"swarm: one", "swarm: two"}, listLines(sized(80, 24), frames[5])...); !slices.Equal(pen.rows, want) {
 		t.Errorf("after two messages:\n%s", strings.Join(pen.rows, "\n"))
 	}

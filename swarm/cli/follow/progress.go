@@ -186,9 +186,9 @@ func (p *Progress) Typed(line string) {
 // TellWidth bounds the text of a notification.
 const TellWidth = 200
 
-// Tell has the terminal tell somebody who looks elsewhere, if it can (OSC 9).
+// Notify has the terminal tell somebody who looks elsewhere, if it can (OSC 9).
 // With bell it rings, too. It says nothing where nothing can be drawn.
-func (p *Progress) Tell(text string, bell bool) {
+func (p *Progress) Notify(text string, bell bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// The console of Linux would print the sequence.

@@ -103,7 +103,7 @@ func send(p *cmdline.Place, c *cli.Context, s *selection.Selection, text string)
 	}
 	defer client.Close()
 	if !c.Bool("json") {
-		s.SayLatest(p.Env)
+		s.PrintLatest(p.Env)
 	}
 	var refusals []error
 	agents := selection.Distinct(s.Named)

@@ -36,7 +36,7 @@ func watchStatus(ctx context.Context, p *cmdline.Place, s *selection.Selection, 
 		}
 		v.Interrupted()
 		if v.Died {
-			session.SayPending(p, v)
+			session.PrintPending(p, v)
 		}
 		w.take(v)
 		over := v.Status != store.RunRunning

@@ -107,7 +107,7 @@ func (w *Watcher) over(r event.Record) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if took := time.Since(w.Began); took >= longRun {
-		w.progress.Tell(fmt.Sprintf("run %s %s", w.View.Identity.Run, w.View.Status), false)
+		w.progress.Notify(fmt.Sprintf("run %s %s", w.View.Identity.Run, w.View.Status), false)
 	}
 	return true
 }
@@ -274,7 +274,7 @@ func (w *Watcher) ring(now time.Time) {
 	if len(fresh) > 1 {
 		text = fmt.Sprintf("run %s: %s", w.View.Identity.Run, termtext.Count(len(fresh), "question waits", "questions wait"))
 	}
-	w.progress.Tell(text, true)
+	w.progress.Notify(text, true)
 }
 
 // ringGap is how often a person is told of questions at most, longRun how

@@ -103,7 +103,7 @@ func diffAction(c *cli.Context, env cmdline.Env) error {
 	case d.term.TTY: // a pager hides the lines before it
 		d.of = " of run " + s.Run.ID
 	default:
-		s.SayLatest(env)
+		s.PrintLatest(env)
 	}
 	for _, a := range s.Agents() {
 		if err := d.print(c.Context, a); err != nil {

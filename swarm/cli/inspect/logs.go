@@ -95,13 +95,13 @@ func logsAction(c *cli.Context, env cmdline.Env) error {
 		err = wrote
 	}
 	if err == nil && !l.raw && !l.json {
-		l.saySilent(env.Stderr)
+		l.printSilent(env.Stderr)
 	}
 	return err
 }
 
-// saySilent tells where the standard error is of agents that printed nothing else.
-func (l *logger) saySilent(w io.Writer) {
+// printSilent tells where the standard error is of agents that printed nothing else.
+func (l *logger) printSilent(w io.Writer) {
 	const most = 3
 	silent := 0
 	for _, s := range l.streams {

@@ -128,7 +128,7 @@ func reviewAction(c *cli.Context, env cmdline.Env, verdict task.Verdict) error {
 	if err := recordVerdicts(p, c, s, engine.ReviewRequest{Marks: marks, Edits: edits}); err != nil {
 		return err
 	}
-	sayUnread(p, unread)
+	printUnread(p, unread)
 	return printReview(p, c, s, marks)
 }
 

@@ -171,8 +171,8 @@ func wholeEdits(ctx context.Context, p *cmdline.Place, s *selection.Selection, m
 	})
 }
 
-// sayUnread names patches whose edits have no verdict.
-func sayUnread(p *cmdline.Place, unread []verdict.Unread) {
+// printUnread names patches whose edits have no verdict.
+func printUnread(p *cmdline.Place, unread []verdict.Unread) {
 	for _, u := range unread {
 		fmt.Fprintf(p.Env.Stderr, "%s: the verdict on %s does not hold for the same edits of later attempts: %s\n",
 			cmdline.Program, u.ID, termtext.Line(u.Err.Error()))

@@ -197,12 +197,12 @@ func newUsageRow(r *ledger.Row) usageRow {
 	u := r.Usage
 	return usageRow{
 		Agents: r.Agents, Attempts: r.Attempts, Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
-		Cost: spending.Round(r.Cost()), Reported: spending.Round(r.Reported), Computed: spending.Round(r.Computed), Estimated: spending.Round(r.Estimated), Unpriced: said(r.Unpriced),
+		Cost: spending.Round(r.Cost()), Reported: spending.Round(r.Reported), Computed: spending.Round(r.Computed), Estimated: spending.Round(r.Estimated), Unpriced: withModels(r.Unpriced),
 	}
 }
 
 func newAloneUsage(c *ledger.Comparison) *aloneUsage {
-	a := &aloneUsage{Model: c.Model, Unknown: said(c.Unknown), Longest: c.Longest}
+	a := &aloneUsage{Model: c.Model, Unknown: withModels(c.Unknown), Longest: c.Longest}
 	paid, cost, saved := spending.Round(c.Paid), spending.Round(c.OnThat), spending.Round(c.Saved())
 	if !slices.Contains(c.Unknown, c.Model) {
 		a.Cost = &cost
@@ -216,8 +216,8 @@ func newAloneUsage(c *ledger.Comparison) *aloneUsage {
 // unsaid stands for a model that no agent named.
 const unsaid = "not said"
 
-// said are models, with a word for an unnamed model.
-func said(models []string) []string {
+// withModels are models, with a word for an unnamed model.
+func withModels(models []string) []string {
 	var all []string
 	for _, m := range models {
 		if m == "" {

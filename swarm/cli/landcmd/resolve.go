@@ -218,7 +218,7 @@ func (r *resolution) work(c *cli.Context) error {
 		}
 		return errors.Join(cmdline.PrintJSON(r.Visit.Env.Stdout, o), r.Close())
 	}
-	r.tell(r.Visit.Env.Stdout)
+	r.print(r.Visit.Env.Stdout)
 	env := r.Visit.Env
 	if !terminal.Detect(enter.AsWriter{Reader: env.Stdin}, env.Getenv).TTY || !terminal.Detect(env.Stdout, env.Getenv).TTY {
 		fmt.Fprintf(env.Stdout, "then: %s merge --continue %s\n  or: %s merge --abort %s\n",
@@ -235,8 +235,8 @@ func (r *resolution) work(c *cli.Context) error {
 	return r.goOn(c)
 }
 
-// tell names the workspace and the files to edit there.
-func (r *resolution) tell(w io.Writer) {
+// print names the workspace and the files to edit there.
+func (r *resolution) print(w io.Writer) {
 	fmt.Fprintf(w, "%s (%s) on %s: %s\n", r.Agent, termtext.Line(r.record.Label), termtext.Line(lander.BranchName(r.record.Ref)),
 		termtext.Line(r.Record.Workspace.Dir))
 	marked := map[string]bool{}

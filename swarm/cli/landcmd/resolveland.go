@@ -186,7 +186,7 @@ func (r *resolution) landResult(ctx context.Context, b *session.Session, got *wo
 	if len(left) > 0 {
 		return nil, &markersError{paths: left, ways: copies.ResolveCommands(r.Visit.Env.Calls, r.Address())}
 	}
-	r.sayUntouched(ctx, got)
+	r.printUntouched(ctx, got)
 	result, err := session.Patches(r.Visit.Place).Between(ctx, task.Patch{
 		Ref: got.Ref, Base: string(r.record.Tip), Commit: string(got.Commit), File: got.Patch,
 	})
@@ -225,9 +225,9 @@ func (r *resolution) met() string {
 	return strings.Join(names, ", ")
 }
 
-// sayUntouched names files in conflict that cannot hold markers and are as
+// printUntouched names files in conflict that cannot hold markers and are as
 // they were handed out: the other side of them is given up.
-func (r *resolution) sayUntouched(ctx context.Context, got *worktree.Capture) {
+func (r *resolution) printUntouched(ctx context.Context, got *worktree.Capture) {
 	changes, err := r.Visit.Repo.Changes(ctx, r.Record.Commit, got.Commit)
 	if err != nil {
 		return // a hint less

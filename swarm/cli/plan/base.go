@@ -17,8 +17,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// SayBase reports in a line which parts of the user's work are not in the base.
-func SayBase(p *cmdline.Place, pl *Plan) {
+// PrintBase reports in a line which parts of the user's work are not in the base.
+func PrintBase(p *cmdline.Place, pl *Plan) {
 	if pl.Base.Kind != store.BaseHead || !pl.dirt.Any() {
 		return
 	}

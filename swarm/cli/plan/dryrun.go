@@ -100,14 +100,14 @@ func PrintPlan(p *cmdline.Place, pl *Plan, asJSON bool) error {
 		return cmdline.PrintJSON(p.Env.Stdout, o)
 	}
 	w := p.Env.Stdout
-	SayBase(p, pl)
+	PrintBase(p, pl)
 	SayNotes(p, pl)
 	SayRoutes(p, pl)
 	SayVariants(p, pl)
 	if pl.Assigned != nil {
 		SayUnused(p.Env.Stderr, pl.Config.Roles, pl.Assigned.Flags())
 	}
-	SayOverlaps(p, pl)
+	PrintOverlaps(p, pl)
 	SaySilent(p, p.Env.Stderr, pl)
 	if o.Script == nil {
 		fmt.Fprintf(w, "%s on base %s, %d at once; nothing was started\n",

@@ -76,7 +76,7 @@ func ConfirmCalls(p *cmdline.Place, c engine.Config, calls []*task.Call, yes boo
 		return err
 	}
 	if yes || paid <= Unasked && line == "" || !canAsk(p.Env) {
-		sayUnbounded(p.Env.Stderr, line)
+		printUnbounded(p.Env.Stderr, line)
 		return nil
 	}
 	var lines []string
@@ -117,7 +117,7 @@ func ConfirmScript(p *cmdline.Place, pl *Plan, yes bool) error {
 		return err
 	}
 	if yes || paid <= Unasked && line == "" || !canAsk(p.Env) {
-		sayUnbounded(p.Env.Stderr, line)
+		printUnbounded(p.Env.Stderr, line)
 		return nil
 	}
 	lines := []string{
@@ -208,9 +208,9 @@ func CallsAgain(v *store.View, wishes []engine.RetryRequest) (calls []*task.Call
 	return calls
 }
 
-// sayUnbounded prints the line about models without a price if there is no
+// printUnbounded prints the line about models without a price if there is no
 // question about them; an empty line prints nothing.
-func sayUnbounded(w io.Writer, line string) {
+func printUnbounded(w io.Writer, line string) {
 	if line != "" {
 		fmt.Fprintln(w, cmdline.Program+": "+termtext.Line(line))
 	}

@@ -18,7 +18,7 @@ import (
 // SayRoutes reports once the agents of a run that go to a role without being
 // named for it. It also reports the model that reviews the run's patches.
 func SayRoutes(p *cmdline.Place, pl *Plan) {
-	sayRouted(p, pl)
+	printRouted(p, pl)
 	o, kinds := pl.Config.Roles, cmdline.Kinds(p.Env).ByName()
 	if o == nil || len(o.Table)+len(o.Models) == 0 {
 		return
@@ -37,10 +37,10 @@ func SayRoutes(p *cmdline.Place, pl *Plan) {
 	}
 }
 
-// sayRouted reports the agents that go to a role that no flag or task named.
+// printRouted reports the agents that go to a role that no flag or task named.
 // The calls of a script are not known, but those of stages are: their planner
 // plans, and none of the others counts as an explorer.
-func sayRouted(p *cmdline.Place, pl *Plan) {
+func printRouted(p *cmdline.Place, pl *Plan) {
 	o := pl.Config.Roles
 	if o == nil || !o.Route || len(o.Table)+len(o.Models) == 0 {
 		return

@@ -17,9 +17,9 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-// SayTools warns of the tools that a script spells out and its agents cannot be
+// PrintTools warns of the tools that a script spells out and its agents cannot be
 // given.
-func SayTools(p *cmdline.Place, pl *Plan) {
+func PrintTools(p *cmdline.Place, pl *Plan) {
 	if pl.Script == nil {
 		return
 	}

@@ -267,9 +267,9 @@ func (pl *Plan) overlap(c *cli.Context, conf *config.Config) error {
 // maxOverlaps is how many overlaps are told before a run.
 const maxOverlaps = 5
 
-// SayOverlaps tells which tasks may change the same files, and which words are no
+// PrintOverlaps tells which tasks may change the same files, and which words are no
 // placeholders.
-func SayOverlaps(p *cmdline.Place, pl *Plan) {
+func PrintOverlaps(p *cmdline.Place, pl *Plan) {
 	sayUnknown(p, pl)
 	if len(pl.workflow.Tasks) == 0 {
 		return

@@ -140,8 +140,8 @@ func openReport(env cmdline.Env) (*report, error) {
 	return &report{pipe: pipe}, nil
 }
 
-// say reports once; later output goes to the log.
-func (r *report) say(run string, failed error) error {
+// send reports once; later output goes to the log.
+func (r *report) send(run string, failed error) error {
 	if r == nil || r.pipe == nil {
 		return nil
 	}

@@ -20,10 +20,10 @@ func TestReportKeepsRefusals(t *testing.T) {
 	give := &TrustError{Items: []config.Item{{Key: "setup"}}}
 	pipe := &closing{}
 	r := &report{pipe: pipe}
-	if err := r.say("", give); err != nil {
+	if err := r.send("", give); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.say("k3x9q2", nil); err != nil {
+	if err := r.send("k3x9q2", nil); err != nil {
 		t.Fatal(err)
 	}
 	var b begun

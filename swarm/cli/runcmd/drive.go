@@ -92,11 +92,11 @@ func driveOwned(ctx context.Context, b *session.Session, r driveRequest) (*ended
 	if _, err := b.Owner.Append(opened(b, r)); err != nil {
 		return nil, err
 	}
-	saySandbox(b)
+	printSandbox(b)
 	if err := diskwatch.Reserve(b.Run.Dir); err != nil {
 		return nil, err
 	}
-	if err := b.SayGrants(ctx); err != nil {
+	if err := b.PrintGrants(ctx); err != nil {
 		return nil, err
 	}
 	b.Deps.Questions = plan.AskingPolicy(&b.Place, b.Contact)

@@ -14,8 +14,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// saySandbox prints the line that names the sandbox of the run.
-func saySandbox(b *session.Session) {
+// printSandbox prints the line that names the sandbox of the run.
+func printSandbox(b *session.Session) {
 	fmt.Fprintln(b.Env.Stderr, "sandbox: "+termtext.Line(plan.SandboxLine(&b.Place, b.Sandbox.Settings, b.Sandbox.Found)))
 }
 

@@ -96,7 +96,7 @@ func retryAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	s.Named = selection.Distinct(s.Named)
-	told, err := retryTold(p, c, s, feedback)
+	told, err := retryReported(p, c, s, feedback)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func retryAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if !c.Bool("json") {
-		s.SayLatest(env)
+		s.PrintLatest(env)
 	}
 	if s.View.Status == store.RunRunning {
 		return retryLive(p, c, s, wishes)
@@ -155,8 +155,8 @@ type retryWords struct {
 	drafts   map[task.ID]inspect.Drafts
 }
 
-// retryTold collects the text for agents that are tried again.
-func retryTold(p *cmdline.Place, c *cli.Context, s *selection.Selection, feedback string) (retryWords, error) {
+// retryReported collects the text for agents that are tried again.
+func retryReported(p *cmdline.Place, c *cli.Context, s *selection.Selection, feedback string) (retryWords, error) {
 	told := retryWords{feedback: feedback, like: map[task.ID]string{}}
 	if c.IsSet("like") {
 		if err := readLike(p, c, s, &told); err != nil {

@@ -100,7 +100,7 @@ func runAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	err = runHere(c, env, report)
-	return errors.Join(err, report.say("", err))
+	return errors.Join(err, report.send("", err))
 }
 
 func runHere(c *cli.Context, env cmdline.Env, report *report) error {
@@ -117,7 +117,7 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 		return err
 	}
 	defer pl.Discard()
-	plan.SayTools(p, pl)
+	plan.PrintTools(p, pl)
 	if c.Bool("dry-run") {
 		first.clear()
 		return plan.PrintPlan(p, pl, c.Bool("json"))
@@ -140,14 +140,14 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 	if err := plan.ConfirmPaid(p, pl, c.Bool("yes")); err != nil {
 		return err
 	}
-	plan.SayBase(p, pl)
+	plan.PrintBase(p, pl)
 	plan.SayNotes(p, pl)
 	plan.SayRoutes(p, pl)
 	plan.SayVariants(p, pl)
 	if pl.Assigned != nil {
 		plan.SayUnused(env.Stderr, pl.Config.Roles, pl.Assigned.Flags())
 	}
-	plan.SayOverlaps(p, pl)
+	plan.PrintOverlaps(p, pl)
 	plan.SaySilent(p, env.Stderr, pl)
 	if err := plan.HintInstalled(c.Context, p, pl); err != nil {
 		return err
@@ -170,7 +170,7 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 	if err := startHook(c.Context, b, pl.Config, true); err != nil {
 		return err
 	}
-	if err := report.say(b.Run.ID, nil); err != nil {
+	if err := report.send(b.Run.ID, nil); err != nil {
 		return errors.Join(err, b.Owner.Close())
 	}
 	if env.Began != nil {

@@ -106,9 +106,9 @@ func (e *NoWorkError) Print(env cmdline.Env, asJSON bool) error {
 	return cmdline.PrintJSON(env.Stdout, nothingObject{Schema: "swarm.nothing/1", Reason: e.Text})
 }
 
-// SayLatest names the run that an address without a run has meant: after
+// PrintLatest names the run that an address without a run has meant: after
 // another run the same words mean other agents.
-func (s *Selection) SayLatest(env cmdline.Env) {
+func (s *Selection) PrintLatest(env cmdline.Env) {
 	if s.Latest {
 		fmt.Fprintf(env.Stderr, "run %s, the latest\n", s.Run.ID)
 	}

@@ -57,7 +57,7 @@ func (s *Session) Attest(ctx context.Context, r lander.MergeRequest, report *lan
 		}
 		attested, err := s.Lander().Attest(ctx, ref)
 		if err == nil {
-			s.Notices.say(AttestedText(attested))
+			s.Notices.print(AttestedText(attested))
 		}
 		return errors.Join(mergeErr, err)
 	case mergeErr != nil || !report.Moved():

@@ -34,7 +34,7 @@ func (s *Session) judgeActions(ctx context.Context, self string) error {
 	if err != nil {
 		return riskcmd.RefusedRules(err)
 	}
-	s.Deps.Judge, s.Deps.Ears = j, actionSockets{run: s.Run, getenv: s.Env.Getenv}
+	s.Deps.Judge, s.Deps.AskSockets = j, actionSockets{run: s.Run, getenv: s.Env.Getenv}
 	if s.Sandbox.Rung.Namespaces() || s.Sandbox.Settings.Off() {
 		return nil
 	}
@@ -46,9 +46,9 @@ func (s *Session) judgeActions(ctx context.Context, self string) error {
 	return err
 }
 
-// SayGrants prints a line if the working tree's grants differ from the commit's. It returns an
+// PrintGrants prints a line if the working tree's grants differ from the commit's. It returns an
 // error if git cannot compare them.
-func (s *Session) SayGrants(ctx context.Context) error {
+func (s *Session) PrintGrants(ctx context.Context) error {
 	if s.Repo.Bare() || !fspath.Exists(filepath.Join(s.Repo.TopLevel, repository.AgentsFile)) {
 		return nil
 	}

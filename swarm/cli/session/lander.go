@@ -47,7 +47,7 @@ func CommitAuthor(p *cmdline.Place, said landing.StyleRequest) (landing.Author, 
 
 // printProgress prints a fact about a merge that goes on.
 func (s *Session) printProgress(p lander.Progress) {
-	s.Notices.say(progressText(p))
+	s.Notices.print(progressText(p))
 }
 
 func progressText(p lander.Progress) string {

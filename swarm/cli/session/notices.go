@@ -28,7 +28,7 @@ func (n *Notices) Above(p picture) {
 	n.picture = p
 }
 
-func (n *Notices) say(text string) {
+func (n *Notices) print(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	line := cmdline.Program + ": " + termtext.Line(text)

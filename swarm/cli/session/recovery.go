@@ -26,7 +26,7 @@ func View(ctx context.Context, p *cmdline.Place, run *store.Run) (*store.View, e
 	}
 	if p.Reads {
 		v.Interrupted()
-		SayPending(p, v)
+		PrintPending(p, v)
 		return v, nil
 	}
 	owner, err := run.Own(ctx)
@@ -44,8 +44,8 @@ func View(ctx context.Context, p *cmdline.Place, run *store.Run) (*store.View, e
 	return run.View()
 }
 
-// SayPending prints once for each run that its recovery is pending.
-func SayPending(p *cmdline.Place, v *store.View) {
+// PrintPending prints once for each run that its recovery is pending.
+func PrintPending(p *cmdline.Place, v *store.View) {
 	id := v.Identity.Run
 	if slices.Contains(*p.ToldPending, id) {
 		return
@@ -59,9 +59,9 @@ func SayPending(p *cmdline.Place, v *store.View) {
 		cmdline.Program, id, left, p.Env.Calls, p.Env.Calls, id)
 }
 
-// SayLatestPending prints that recovery of the latest run is pending, or performs it. It returns
+// PrintLatestPending prints that recovery of the latest run is pending, or performs it. It returns
 // the errors of View.
-func SayLatestPending(ctx context.Context, p *cmdline.Place) error {
+func PrintLatestPending(ctx context.Context, p *cmdline.Place) error {
 	entries, err := p.State.Runs()
 	if err != nil || len(entries) == 0 {
 		return err

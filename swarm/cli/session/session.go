@@ -105,7 +105,7 @@ func Open(ctx context.Context, p *cmdline.Place, run *store.Run, owner *store.Ow
 		Memory:  admissionOf(p.Env),
 		Version: cmdline.NewMachine(p.Env).VersionOf,
 		Environ: p.Env.Environ, PassEnv: s.Sandbox.Settings.PassEnv, Root: p.Root(), Cores: runtime.NumCPU(),
-		Now: time.Now, Warn: s.Notices.say,
+		Now: time.Now, Warn: s.Notices.print,
 	}
 	s.Deps.Joiner, s.Deps.Prompts = s.Lander(), newMemories(ctx, s)
 	return s, s.judgeActions(ctx, self)

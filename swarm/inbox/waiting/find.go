@@ -48,7 +48,7 @@ func (w *Watcher) Look() ([]Question, error) {
 		}
 		s, err := w.read(e.Run)
 		if err != nil {
-			w.tell(e.Run.ID, err)
+			w.report(e.Run.ID, err)
 			continue
 		}
 		seen[e.Run.ID] = s
@@ -78,7 +78,7 @@ func (w *Watcher) read(run *store.Run) (*snapshot, error) {
 	return &snapshot{open: Of(v), size: info.Size(), time: info.ModTime()}, nil
 }
 
-func (w *Watcher) tell(run string, err error) {
+func (w *Watcher) report(run string, err error) {
 	if w.told[run] {
 		return
 	}
@@ -186,7 +186,7 @@ func closedText(v *store.View, q *store.Question) string {
 	case task.ByTime:
 		return fmt.Sprintf("question %s is closed: %s", q.ID, q.Reply.Reason)
 	case task.ByEnd:
-		if q.Reply.Reason == engine.HookGone {
+		if q.Reply.Reason == engine.HookEnded {
 			return fmt.Sprintf("question %s is closed: %s", q.ID, q.Reply.Reason)
 		}
 		return fmt.Sprintf("question %s is closed: %s ended first", q.ID, cmp.Or(string(q.Agent), "the script"))

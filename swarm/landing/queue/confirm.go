@@ -45,7 +45,7 @@ func (q *queue) confirm(ctx context.Context) (grown bool, err error) {
 				q.pending = append(q.pending, q.members[r.ID]) // it does not merge
 			}
 		}
-		if err := q.tell(ctx); err != nil {
+		if err := q.report(ctx); err != nil {
 			return grown, err
 		}
 	}

@@ -61,7 +61,7 @@ func (l *level) run(ctx context.Context) error {
 		if l.stale {
 			return nil
 		}
-		if err := l.tell(ctx); err != nil {
+		if err := l.report(ctx); err != nil {
 			return err
 		}
 		l.reunite()

@@ -264,13 +264,13 @@ func (q *queue) whole(ctx context.Context) error {
 	verdicts, err := q.verify(ctx, trials)
 	if err == nil && verdicts[0].Passed {
 		q.advance(fit)
-		err = q.tell(ctx)
+		err = q.report(ctx)
 	}
 	return err
 }
 
-// tell tells the latest set that joined, once.
-func (q *queue) tell(ctx context.Context) error {
+// report tells the latest set that joined, once.
+func (q *queue) report(ctx context.Context) error {
 	if q.joined == nil || len(q.green) == q.told {
 		return nil
 	}

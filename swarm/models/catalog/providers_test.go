@@ -79,12 +79,12 @@ func TestLacking(t *testing.T) {
 	for kind, want := range map[string]string{
 		"pi": "agents of the kind pi are not set up with \"mine\": [providers.mine] is for the built-in agent", "builtin": "",
 	} {
-		_, err := known[kind].Tell(roles.Spec{Provider: "mine", Model: "m"}, o)
+		_, err := known[kind].Choose(roles.Spec{Provider: "mine", Model: "m"}, o)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is told mine/m: %v, want %q", kind, err, want)
 		}
 	}
-	if _, err := known["pi"].Tell(roles.Spec{Provider: "both", Model: "m"}, o); err != nil {
+	if _, err := known["pi"].Choose(roles.Spec{Provider: "both", Model: "m"}, o); err != nil {
 		t.Error(err)
 	}
 }

@@ -92,7 +92,7 @@ func (s *Screen) Update(message any) tui.Effect {
 	case recorded:
 		return s.record(m)
 	case done:
-		s.say(m.said, m.err)
+		s.notice(m.said, m.err)
 	case tui.Paste:
 		if s.prompt != nil {
 			_, e := s.prompt.Update(m)
@@ -119,7 +119,7 @@ func (s *Screen) key(k tui.Key) tui.Effect {
 	return nil
 }
 
-func (s *Screen) say(text string, err error) {
+func (s *Screen) notice(text string, err error) {
 	s.said, s.wrong = text, false
 	if err != nil {
 		s.said, s.wrong = err.Error(), true
@@ -246,7 +246,7 @@ func (s *Screen) next() {
 			}
 		}
 	}
-	s.say("no edit is left; q leaves, S sends remarks", nil)
+	s.notice("no edit is left; q leaves, S sends remarks", nil)
 }
 
 // decide makes the verdict on the class or on the edit that is shown: on the edit
@@ -270,9 +270,9 @@ func (s *Screen) decide(v task.Verdict, reason string) tui.Effect {
 		}
 	}
 	left, _ := c.open()
-	s.say(fmt.Sprintf("%s: %s %s; u undoes it", c.ID, termtext.Count(len(s.pending.edits), "edit", "edits"), v), nil)
+	s.notice(fmt.Sprintf("%s: %s %s; u undoes it", c.ID, termtext.Count(len(s.pending.edits), "edit", "edits"), v), nil)
 	if left > 0 && choice.Edit == nil {
-		s.say(s.said+fmt.Sprintf("; %d in files with a mark are left: read each", left), nil)
+		s.notice(s.said+fmt.Sprintf("; %d in files with a mark are left: read each", left), nil)
 	}
 	said := s.said
 	if s.page == membersPage && s.at+1 < len(c.Edits) {
@@ -298,7 +298,7 @@ type pending struct {
 func (s *Screen) undo() {
 	p := s.pending
 	if p == nil {
-		s.say("the last verdict is recorded; a or x decides an edit again: v lists them", nil)
+		s.notice("the last verdict is recorded; a or x decides an edit again: v lists them", nil)
 		return
 	}
 	for i, e := range p.edits {
@@ -306,7 +306,7 @@ func (s *Screen) undo() {
 	}
 	s.pending = nil
 	s.show(p.Class, p.edits)
-	s.say("undone", nil)
+	s.notice("undone", nil)
 }
 
 // show selects a class and an edit of it.
@@ -355,13 +355,13 @@ func (s *Screen) record(m recorded) tui.Effect {
 	m.of.settle(m.outcome.Covered)
 	switch {
 	case m.err != nil:
-		s.say("", m.err)
+		s.notice("", m.err)
 		s.after = nil                           // a person is to see it
 		if e := m.of.Edit; m.of.Verdict == "" { // the remark is not kept
 			e.Remarks = slices.DeleteFunc(e.Remarks, func(text string) bool { return text == m.of.Text })
 		}
 	case m.outcome.Said != "" && s.pending == nil:
-		s.say(m.outcome.Said, nil)
+		s.notice(m.outcome.Said, nil)
 	}
 	return s.work()
 }

@@ -108,7 +108,7 @@ func (s *Screen) leap(forward bool) {
 func (s *Screen) sort() {
 	s.order = (s.order + 1) % orders
 	s.arrange()
-	s.say("sorted by "+s.order.String(), nil)
+	s.notice("sorted by "+s.order.String(), nil)
 }
 
 func (s *Screen) askFilter() {
@@ -132,7 +132,7 @@ func (s *Screen) askSearch() {
 func (s *Screen) agent() *Row {
 	r := s.selected()
 	if r == nil || r.ID == "" {
-		s.say("no agent is selected", nil)
+		s.notice("no agent is selected", nil)
 		return nil
 	}
 	return r
@@ -143,14 +143,14 @@ func (s *Screen) asks() *Row {
 	r := s.selected()
 	switch {
 	case r == nil || r.Question == nil:
-		s.say("nothing is asked here", nil)
+		s.notice("nothing is asked here", nil)
 	case s.clock().Sub(s.sighted) < sightTime:
-		s.say(r.Question.ID+" has only just been asked; look at it and press the key again", nil)
+		s.notice(r.Question.ID+" has only just been asked; look at it and press the key again", nil)
 	case len(r.Question.Whole) > mostQuestion:
-		s.say("the question is too long to show here: swarm answer "+r.Question.ID, nil)
+		s.notice("the question is too long to show here: swarm answer "+r.Question.ID, nil)
 	case s.page != agentPage && !s.fits(r.Question) && s.whole != r.Question.ID:
 		s.turn(agentPage)
-		s.say("this is the whole question; press the key again", nil)
+		s.notice("this is the whole question; press the key again", nil)
 	default:
 		return r
 	}
@@ -208,10 +208,10 @@ func (s *Screen) askText(v Verb, label string) tui.Effect {
 	case r == nil:
 		return nil
 	case v == Send && !r.Running:
-		s.say(string(r.ID)+" has ended; r tries it again with a text", nil)
+		s.notice(string(r.ID)+" has ended; r tries it again with a text", nil)
 		return nil
 	case v == Retry && r.Running:
-		s.say(string(r.ID)+" has not ended; m sends it a message", nil)
+		s.notice(string(r.ID)+" has not ended; m sends it a message", nil)
 		return nil
 	}
 	id := r.ID
@@ -235,7 +235,7 @@ func (s *Screen) askCancel() tui.Effect {
 		return nil
 	}
 	if !r.Running {
-		s.say(string(r.ID)+" has ended", nil)
+		s.notice(string(r.ID)+" has ended", nil)
 		return nil
 	}
 	act := Act{Verb: Cancel, Agent: r.ID}
@@ -247,7 +247,7 @@ func (s *Screen) askCancel() tui.Effect {
 }
 
 func (s *Screen) beside(act Act) tui.Effect {
-	s.say(string(act.Verb)+" "+string(act.Agent)+"…", nil)
+	s.notice(string(act.Verb)+" "+string(act.Agent)+"…", nil)
 	return &tui.Work{Do: func(ctx context.Context) any {
 		said, err := s.actions.Do(ctx, act)
 		return done{said, err}
@@ -284,7 +284,7 @@ func (s *Screen) readPatch() tui.Effect {
 		return nil
 	}
 	if !r.Patch {
-		s.say(string(r.ID)+" has no patch so far; t opens a shell in its workspace", nil)
+		s.notice(string(r.ID)+" has no patch so far; t opens a shell in its workspace", nil)
 		return nil
 	}
 	id := r.ID

@@ -152,7 +152,7 @@ func (s *Screen) Update(message any) tui.Effect {
 		s.Show(m.snap)
 		return s.next()
 	case done:
-		s.say(m.said, m.err)
+		s.notice(m.said, m.err)
 		return nil
 	case patch:
 		s.showPatch(m)
@@ -192,7 +192,7 @@ func (s *Screen) key(k tui.Key) tui.Effect {
 	return nil
 }
 
-func (s *Screen) say(text string, err error) {
+func (s *Screen) notice(text string, err error) {
 	s.said, s.wrong = text, false
 	if err != nil {
 		s.said, s.wrong = err.Error(), true
@@ -300,12 +300,12 @@ func (s *Screen) find(forward bool) {
 			return
 		}
 	}
-	s.say("no agent matches "+termtext.Line(s.search), nil)
+	s.notice("no agent matches "+termtext.Line(s.search), nil)
 }
 
 func (s *Screen) showPatch(m patch) {
 	if m.err != nil {
-		s.say("", m.err)
+		s.notice("", m.err)
 		return
 	}
 	s.page, s.diffOf, s.scroll = diffPage, m.of, 0
