@@ -16,7 +16,7 @@ import (
 
 // onTerminals starts a run of agents that each have a terminal, and run a
 // script there, and waits until they are up.
-func (y *yard) onTerminals(script string, more ...string) (run string) {
+func (y *fixture) onTerminals(script string, more ...string) (run string) {
 	y.t.Helper()
 	y.write("script.sh", "touch $SWARM_ARTIFACTS/up\n"+script)
 	y.write("home/.config/swarm/config.toml",
@@ -40,14 +40,14 @@ const interactive = "PS1='> ' ENV= exec sh -i\n"
 // hangs has the shell of a window run cat until a signal interrupts it. The
 // text that reports its start comes from cat itself. A shell that has just
 // forked might take the signal in its place.
-func (y *yard) hangs(w *window) {
+func (y *fixture) hangs(w *window) {
 	y.t.Helper()
 	y.write("ready", "hangs now\n")
 	w.types("cat " + filepath.Join(y.dir, "ready") + " -\r")
 	w.sees("hangs now\r\n")
 }
 
-func (y *yard) running(agent string) {
+func (y *fixture) running(agent string) {
 	y.t.Helper()
 	if s := y.ends(0, "show", agent); !strings.Contains(s.stdout, "running") {
 		y.t.Errorf("%s should run still:\n%s", agent, s.stdout)
@@ -58,7 +58,7 @@ func (y *yard) running(agent string) {
 // a way out that leaves the agent running.
 func TestAttach(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	run := y.onTerminals(interactive)
 
 	w := y.open(30, 100, "attach", "a1")
@@ -104,7 +104,7 @@ func TestAttach(t *testing.T) {
 // The death of that window does not disturb the agent, and the next may type.
 func TestAttachTogether(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.onTerminals(interactive)
 
 	first := y.open(24, 80, "attach", "a1")
@@ -158,7 +158,7 @@ func TestAttachTogether(t *testing.T) {
 // agent goes on.
 func TestAttachSignals(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.onTerminals(interactive)
 	ending := map[syscall.Signal]int{
 		syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGINT: 130, syscall.SIGQUIT: 143,
@@ -196,7 +196,7 @@ func TestAttachSignals(t *testing.T) {
 // for the terminal, and for the result once the agent has ended.
 func TestAttachEarly(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	t.Cleanup(func() { aliveIn(y.dir) }) // until the run is gone
 	wait := func(name string) string {
 		return "until test -e " + filepath.Join(y.dir, name) + "; do sleep 0.02; done"
@@ -224,7 +224,7 @@ func TestAttachEarly(t *testing.T) {
 // it goes on. A client that reads nothing delays no other client, and is told.
 func TestAttachStopped(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.onTerminals(interactive)
 	w := y.open(24, 80, "attach", "a1")
 	w.sees("> ")
@@ -267,7 +267,7 @@ func TestAttachStopped(t *testing.T) {
 // on, drawn anew, and gets their own back.
 func TestAttachFullScreen(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.onTerminals(`printf '\033[?1049h\033[?25l\033[?2004h\033[?1000h\033[5;10r\033='
 i=0; while test $i -lt 3000; do echo "line $i of a long text"; i=$((i+1)); done
 trap 'echo drawn anew' WINCH
@@ -309,7 +309,7 @@ func TestAttachEditor(t *testing.T) {
 	if _, err := exec.LookPath("vi"); err != nil {
 		t.Skip("there is no vi here")
 	}
-	y := newYard(t)
+	y := newFixture(t)
 	y.onTerminals("TERM=xterm exec vi notes.txt\n")
 	y.await("the editor's screen", func() bool {
 		return strings.Count(y.ends(0, "logs", "a1", "--raw").stdout, "~") > 20
@@ -336,7 +336,7 @@ func TestAttachEditor(t *testing.T) {
 // place of an agent.
 func TestShell(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.onTerminals("echo theirs > theirs.txt; " + interactive)
 	y.awaitShown("> ")
 

@@ -29,11 +29,11 @@ func TestKilledLandings(t *testing.T) {
 	for _, verb := range []string{"merge", "apply"} {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			y.ends(0, "run", "--", "sh", "-c", "echo more >> pkg/p0/f.txt; echo new > new.txt; rm pkg/p1/f.txt")
 			y.write("repo/pkg/p2/f.txt", "mine\n")
 			y.write("repo/mine.txt", "mine\n")
-			l := &landings{yard: y, verb: verb, old: y.standing()}
+			l := &landings{fixture: y, verb: verb, old: y.standing()}
 			y.ends(0, verb)
 			l.new = y.standing()
 			y.ends(0, "undo")
@@ -66,7 +66,7 @@ func TestKilledLandings(t *testing.T) {
 // settles it. The landing is taken back for the commands after them.
 func TestKilledSettling(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.ends(0, "run", "--", "sh", "-c", "echo more >> pkg/p0/f.txt")
 	old := y.standing()
 	y.ends(0, "merge")
@@ -91,7 +91,7 @@ func TestKilledSettling(t *testing.T) {
 // only where the landing did not happen.
 func TestKilledForgetting(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.ends(0, "run", "--", "sh", "-c", "echo more >> pkg/p0/f.txt")
 	next := map[string]string{"merge": "undo", "undo": "merge"}
 	for _, step := range []string{"before landed", "after landed"} {
@@ -116,15 +116,15 @@ func TestKilledForgetting(t *testing.T) {
 	}
 }
 
-// landings is a yard where a landing is made and taken back.
+// landings is a fixture where a landing is made and taken back.
 type landings struct {
-	*yard
+	*fixture
 	verb     string
 	old, new string // the checkout on either side
 }
 
 // standing is branch, index and files of the checkout.
-func (y *yard) standing() string {
+func (y *fixture) standing() string {
 	y.t.Helper()
 	var files strings.Builder
 	for _, n := range []string{"pkg/p0/f.txt", "pkg/p1/f.txt", "pkg/p2/f.txt", "new.txt", "mine.txt"} {
@@ -198,7 +198,7 @@ func (l *landings) says(s said, command, at string) {
 // path and the cause. Nothing changed, and the command works once there is room.
 func TestLandingsOnAFullDisk(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.ends(0, "run", "--", "sh", "-c", "echo more >> pkg/p0/f.txt; echo new > new.txt")
 	for _, verb := range []string{"merge", "apply"} {
 		for _, command := range []string{verb, "undo"} {
@@ -225,7 +225,7 @@ func TestLandingsOnAFullDisk(t *testing.T) {
 // goes with its run.
 func TestCollectTransactions(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.ends(0, "run", "--", "sh", "-c", "echo more >> pkg/p0/f.txt")
 	happened := y.path("happened")
 	if s := y.swarm([]string{faultVar + "=kill:before landed:" + happened}, "merge"); s.code != 128+int(syscall.SIGKILL) {

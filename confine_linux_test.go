@@ -22,7 +22,7 @@ func behindWalls(t *testing.T, backend string) []string {
 
 // takenOver is a filter that makes its input upper case. Input with TAKE OVER
 // takes the filter over: it does all the harm that it can, and continues. $1 is
-// the yard.
+// the fixture.
 const takenOver = `#!/bin/sh
 text=$(cat; echo .); text=${text%.}
 case $text in *"TAKE OVER"*)
@@ -48,7 +48,7 @@ func TestFilterTakenOver(t *testing.T) {
 	for _, backend := range []string{"worktree", "overlay"} {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			walls := append(behindWalls(t, backend), "API_TOKEN=x")
 			y.write("home/.bashrc", "mine\n")
 			y.write("home/.ssh/id", "mine\n")
@@ -81,7 +81,7 @@ func TestFilterTakenOverByBase(t *testing.T) {
 	for _, backend := range []string{"worktree", "overlay"} {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			walls := append(behindWalls(t, backend), "API_TOKEN=x")
 			y.write("home/.bashrc", "mine\n")
 			y.write("home/.ssh/id", "mine\n")
@@ -103,7 +103,7 @@ func TestFilterTakenOverByBase(t *testing.T) {
 
 // filter gives all text files of the repository the filter that can be taken
 // over.
-func (y *yard) filter(verbs ...string) {
+func (y *fixture) filter(verbs ...string) {
 	y.t.Helper()
 	y.program("bin/filter.sh", takenOver)
 	y.write("repo/.gitattributes", "*.txt filter=soft\n")
@@ -115,7 +115,7 @@ func (y *yard) filter(verbs ...string) {
 }
 
 // owned runs a command whose process id is in a file that the walls leave open.
-func (y *yard) owned(more []string, args ...string) said {
+func (y *fixture) owned(more []string, args ...string) said {
 	y.t.Helper()
 	swarm, err := exec.LookPath("swarm")
 	y.must(err)
@@ -133,7 +133,7 @@ func (y *yard) owned(more []string, args ...string) said {
 
 // harmless fails unless the filter was taken over so many times, and it came to
 // nothing.
-func (y *yard) harmless(before string, times int) {
+func (y *fixture) harmless(before string, times int) {
 	y.t.Helper()
 	if got := len(y.linesOf("ledger/tried")); got < times {
 		y.failf("the filter was taken over %d times, want %d", got, times)
@@ -154,7 +154,7 @@ func (y *yard) harmless(before string, times int) {
 	}
 }
 
-func (y *yard) linesOf(name string) []string {
+func (y *fixture) linesOf(name string) []string {
 	text, err := os.ReadFile(filepath.Join(y.dir, name))
 	if err != nil {
 		return nil
@@ -170,7 +170,7 @@ func TestKillWhileFilterHangsBehindWalls(t *testing.T) {
 	for _, backend := range []string{"worktree", "overlay"} {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			y.env = append(y.env, behindWalls(t, backend)...)
 			// Its process id belongs to its own namespace.
 			y.program("bin/hang.sh", fmt.Sprintf("#!/bin/sh\ntest -e '%s' || exec cat\n"+

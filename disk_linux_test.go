@@ -26,7 +26,7 @@ func TestDiskFull(t *testing.T) {
 	onBackends(t, []worktree.Backend{worktree.Overlay}, fillDisk)
 }
 
-func fillDisk(t *testing.T, y *yard) {
+func fillDisk(t *testing.T, y *fixture) {
 	t.Helper()
 	// Room for the binary that swarm keeps, for the space that must be free
 	// before swarm makes a workspace, and for little more.
@@ -77,7 +77,7 @@ func fillDisk(t *testing.T, y *yard) {
 }
 
 // mountState puts the state on a small disk of its own.
-func (y *yard) mountState(options string) {
+func (y *fixture) mountState(options string) {
 	y.t.Helper()
 	if os.Getuid() != 0 {
 		y.t.Skip("only root can mount a small disk")
@@ -98,14 +98,14 @@ func (y *yard) mountState(options string) {
 	})
 }
 
-func (y *yard) remountState(options string) {
+func (y *fixture) remountState(options string) {
 	y.t.Helper()
 	y.must(syscall.Mount("tmpfs", y.state, "tmpfs", syscall.MS_REMOUNT, options))
 }
 
 // floodIsKept finds all that the flood noted that it wrote, byte for byte. The
 // watch of the disk may stop it between a write and its note.
-func (y *yard) floodIsKept(v *store.View) {
+func (y *fixture) floodIsKept(v *store.View) {
 	y.t.Helper()
 	lines := y.lines("flood")
 	if len(lines) == 0 {

@@ -13,7 +13,7 @@ import (
 // and the others complete.
 func TestDiskFilledByOne(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.mountState("size=400m")
 	y.write("flood.sh", `case $SWARM_ITEM in
 pkg/p1) while head -c 4000000 /dev/urandom >> "flood.$((i = i + 1))"; do :; done; sleep 1000;;
@@ -47,5 +47,5 @@ esac
 			t.Errorf("%s is %+v, want it completed with a patch", id, v.Agent(id).Status)
 		}
 	}
-	y.nobody()
+	y.noProcesses()
 }

@@ -18,18 +18,18 @@ import (
 	"agentswarm/worktree"
 )
 
-// walledYard is a yard whose agents have the default settings: walls, and
+// walledYard is a fixture whose agents have the default settings: walls, and
 // workspaces that are overlays.
-func walledYard(t *testing.T) *yard {
+func sandboxedFixture(t *testing.T) *fixture {
 	t.Helper()
-	y := newYard(t)
+	y := newFixture(t)
 	y.on(worktree.Overlay)
 	return y
 }
 
-// mountedBy are the processes that have something of the yard mounted, whatever
+// mountedBy are the processes that have something of the fixture mounted, whatever
 // their command lines and environments say.
-func (y *yard) mountedBy() (pids []int) {
+func (y *fixture) mountedBy() (pids []int) {
 	y.t.Helper()
 	ours, _ := os.Readlink("/proc/self/ns/mnt")
 	all, _ := filepath.Glob("/proc/[0-9]*")
@@ -46,9 +46,9 @@ func (y *yard) mountedBy() (pids []int) {
 	return pids
 }
 
-// nobody waits until no process runs for the yard and nothing of it is mounted.
+// nobody waits until no process runs for the fixture and nothing of it is mounted.
 // It fails if that never happens.
-func (y *yard) nobody() {
+func (y *fixture) noProcesses() {
 	y.t.Helper()
 	var alive []string
 	var mounted []int
@@ -68,7 +68,7 @@ func (y *yard) nobody() {
 
 // noWorkspaces checks that no workspace is left, that no folder of agents'
 // files elsewhere is left, and that no link keeps a base in use.
-func (y *yard) noWorkspaces() {
+func (y *fixture) noWorkspaces() {
 	y.t.Helper()
 	y.tidy()
 	left, err := filepath.Glob(filepath.Join(y.state, "repo-*", "runs", "*", "a", "*", "*", "box"))
@@ -86,7 +86,7 @@ func (y *yard) noWorkspaces() {
 }
 
 // supervisorsOf are the supervisors of the run that live.
-func (y *yard) supervisorsOf(agents ...task.ID) (pids []int) {
+func (y *fixture) supervisorsOf(agents ...task.ID) (pids []int) {
 	v := y.view()
 	if v == nil {
 		return nil
@@ -105,7 +105,7 @@ func (y *yard) supervisorsOf(agents ...task.ID) (pids []int) {
 // can leave its environment, session and parents, but not the namespace. The
 // test holds them open to its end. The kernel gives the number of an ended
 // namespace to a new one, even to that of another test.
-func (y *yard) spacesOf(pids []int) (spaces []string) {
+func (y *fixture) spacesOf(pids []int) (spaces []string) {
 	for _, pid := range pids {
 		f, err := os.Open(fmt.Sprintf("/proc/%d/ns/pid", pid))
 		if err != nil {
@@ -173,7 +173,7 @@ exec sleep 1005
 // processes. No process is left, and their work is captured.
 func TestKilledWithFourHundred(t *testing.T) {
 	t.Parallel()
-	y := walledYard(t)
+	y := sandboxedFixture(t)
 	const agents = 20
 	for i := range agents {
 		y.write(fmt.Sprintf("repo/pkg/p%d/f.txt", i), "file\n")
@@ -197,7 +197,7 @@ func TestKilledWithFourHundred(t *testing.T) {
 	_ = wait()
 	y.await("their end", func() bool { return livingIn(spaces) == 0 })
 	t.Logf("%d processes were gone after %s", alive, time.Since(killed).Round(time.Millisecond))
-	y.nobody()
+	y.noProcesses()
 	if now := mountsOfThis(t, y.dir); now != mounts {
 		t.Errorf("mounted now:\n%s\nbefore:\n%s", now, mounts)
 	}
@@ -228,7 +228,7 @@ func TestKilledWithFourHundred(t *testing.T) {
 // left, and the run goes on.
 func TestSupervisorKilled(t *testing.T) {
 	t.Parallel()
-	y := walledYard(t)
+	y := sandboxedFixture(t)
 	y.write("repo/agent.sh", manyProcesses)
 	y.write("repo/chain.sh", "sleep 0.2\nsh chain.sh &\n")
 	y.git("add", "-A")
@@ -259,7 +259,7 @@ func TestSupervisorKilled(t *testing.T) {
 			t.Errorf("%s is %+v, want it completed", id, v.Agent(id).Status)
 		}
 	}
-	y.nobody()
+	y.noProcesses()
 	y.noWorkspaces()
 }
 
@@ -267,7 +267,7 @@ func TestSupervisorKilled(t *testing.T) {
 // of them makes, and nothing else.
 func TestTwoRunsOnOneBase(t *testing.T) {
 	t.Parallel()
-	y := walledYard(t)
+	y := sandboxedFixture(t)
 	before := y.theirs()
 	args := []string{"run", "--each", "pkg/*/", "--json", "--", "sh", "-c", "echo more >> $SWARM_ITEM/f.txt; git commit -qam mine; git log --oneline | wc -l"}
 	_, first := y.start(nil, args...)
@@ -297,7 +297,7 @@ func TestTwoRunsOnOneBase(t *testing.T) {
 	if now := y.theirs(); now != before {
 		t.Error("what is the user's changed")
 	}
-	y.nobody()
+	y.noProcesses()
 	y.noWorkspaces()
 }
 

@@ -49,7 +49,7 @@ func filtered(t *testing.T) []string {
 
 // shared makes the targets of the commands: branches, tags, a remote, notes, a
 // stash, a hook, and a work tree beside the user's.
-func (y *yard) shared() {
+func (y *fixture) shared() {
 	y.t.Helper()
 	y.write("repo/src/f.go", "package src\n")
 	y.git("add", "-A")
@@ -78,7 +78,7 @@ func (y *yard) shared() {
 
 // held lists the state that work trees share, and the state of the other work
 // trees: refs, reflogs, configuration, hooks, work trees and the remote.
-func (y *yard) held() string {
+func (y *fixture) held() string {
 	y.t.Helper()
 	var all strings.Builder
 	add := func(args ...string) { fmt.Fprintf(&all, "# %s\n%s\n", strings.Join(args, " "), y.git(args...)) }
@@ -119,7 +119,7 @@ func (y *yard) held() string {
 // objects are all reachable objects, in order. Linked work trees write their
 // objects to the repository's own store, so that a git of theirs can prune
 // unreachable objects.
-func (y *yard) objects() []string {
+func (y *fixture) objects() []string {
 	y.t.Helper()
 	all := strings.Split(y.git("rev-list", "--objects", "--no-object-names", "--all", "--reflog", "--indexed-objects"), "\n")
 	slices.Sort(all)
@@ -128,7 +128,7 @@ func (y *yard) objects() []string {
 
 // tries makes the script of an agent that runs commands by git's own path, each
 // for a while, in its work tree as it was, with something changed.
-func (y *yard) tries(commands []string) string {
+func (y *fixture) tries(commands []string) string {
 	y.t.Helper()
 	git, err := exec.LookPath("git")
 	y.must(err)
@@ -156,7 +156,7 @@ func TestFilteredCommandsAreHarmless(t *testing.T) {
 	for _, walled := range []bool{true, false} {
 		t.Run(fmt.Sprintf("walls %v", walled), func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			if walled {
 				y.env = append(y.env, behindWalls(t, "worktree")...)
 			}

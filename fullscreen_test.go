@@ -18,7 +18,7 @@ type glass struct {
 }
 
 // watches opens a full-screen view of a command.
-func (y *yard) watches(rows, cols int, args ...string) *glass {
+func (y *fixture) watches(rows, cols int, args ...string) *glass {
 	y.t.Helper()
 	// A terminal with few abilities gets few kinds of sequences.
 	y.env = append(y.env, "TERM=vt100", "CI=")
@@ -63,7 +63,7 @@ func (g *glass) resizes(rows, cols int) {
 // its end nor a signal ends the run.
 func TestWatchView(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	run := y.onTerminals(interactive)
 
 	g := y.watches(24, 80, "watch")
@@ -112,7 +112,7 @@ func TestWatchView(t *testing.T) {
 // it was.
 func TestReviewView(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.ends(0, "run", "--each", "pkg/*/", "--", "sh", "-c",
 		`case $SWARM_ITEM in pkg/p1) echo other;; *) echo added;; esac >> "$SWARM_ITEM/f.txt"`)
 	g := y.watches(24, 80, "review")
@@ -153,7 +153,7 @@ func TestReviewView(t *testing.T) {
 // follows the view.
 func TestRunWatch(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	g := y.watches(24, 80, "run", "--watch", "--", "sh", "-c", "echo more >> new.txt")
 	g.awaits("1 ready", "the run has ended")
 	g.types("q")
@@ -165,7 +165,7 @@ func TestRunWatch(t *testing.T) {
 // which leaves no earlier rows behind.
 func TestNoticeAbovePicture(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.env = append(y.env, "SIGNALS="+y.dir, "PASSPHRASE=x")
 	g := y.watches(24, 80, "run", "--each", "pkg/*/", "--", "sh", "-c", `case $SWARM_ITEM in
 *p0*) until test -e "$SIGNALS/fail"; do sleep 0.1; done; echo "PASSPHRASE is not set" >&2; exit 1 ;;

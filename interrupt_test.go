@@ -19,14 +19,14 @@ import (
 	"agentswarm/worktree"
 )
 
-// ledgerRun is a run of the yard's items whose agents keep a ledger.
-func (y *yard) ledgerRun(more ...string) []string {
+// ledgerRun is a run of the fixture's items whose agents keep a ledger.
+func (y *fixture) ledgerRun(more ...string) []string {
 	args := append([]string{"run", "--each", "pkg/*/"}, more...)
 	return append(args, "--", "fakeagent", fmt.Sprintf("ledger:%s:%d", y.ledger, killWrites))
 }
 
 // start starts a command and hands over how it ends.
-func (y *yard) start(more []string, args ...string) (*exec.Cmd, func() said) {
+func (y *fixture) start(more []string, args ...string) (*exec.Cmd, func() said) {
 	y.t.Helper()
 	cmd := y.command(more, args...)
 	var stdout, stderr strings.Builder
@@ -42,7 +42,7 @@ func (y *yard) start(more []string, args ...string) (*exec.Cmd, func() said) {
 }
 
 // await waits until something is so.
-func (y *yard) await(what string, so func() bool) {
+func (y *fixture) await(what string, so func() bool) {
 	y.t.Helper()
 	if !poll(never, so) {
 		y.t.Fatalf("%s: it never came\n%s", what, y.states())
@@ -61,7 +61,7 @@ func poll(within time.Duration, holds func() bool) bool {
 }
 
 // states describes the agents of the run for a failure: their states and errors.
-func (y *yard) states() string {
+func (y *fixture) states() string {
 	y.t.Helper()
 	v := y.view()
 	if v == nil {
@@ -75,7 +75,7 @@ func (y *yard) states() string {
 	return all.String()
 }
 
-func (y *yard) awaitPaused(agents ...string) {
+func (y *fixture) awaitPaused(agents ...string) {
 	y.t.Helper()
 	for _, agent := range agents {
 		y.await(agent+" pauses", func() bool {
@@ -86,7 +86,7 @@ func (y *yard) awaitPaused(agents ...string) {
 }
 
 // records are the kinds of the journal's records so far.
-func (y *yard) records() []event.Record {
+func (y *fixture) records() []event.Record {
 	y.t.Helper()
 	var all []event.Record
 	for _, run := range y.runs() {
@@ -97,7 +97,7 @@ func (y *yard) records() []event.Record {
 	return all
 }
 
-func (y *yard) recorded(is func(event.Event) bool) bool {
+func (y *fixture) recorded(is func(event.Event) bool) bool {
 	for _, r := range y.records() {
 		if is(r.Event) {
 			return true
@@ -122,7 +122,7 @@ func TestSignalled(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			y.on(test.backend)
 			before := y.theirs()
 			y.must(y.order("a1", "polite", 3))
@@ -161,7 +161,7 @@ func TestSignalled(t *testing.T) {
 }
 
 // startedTimes checks how often each agent was started.
-func (y *yard) startedTimes(want map[string]int) {
+func (y *fixture) startedTimes(want map[string]int) {
 	y.t.Helper()
 	got := map[string]int{}
 	for _, line := range y.lines("starts") {
@@ -177,10 +177,10 @@ func (y *yard) startedTimes(want map[string]int) {
 // deaf agent is over. The next command captures.
 func TestSignalledTwice(t *testing.T) {
 	t.Parallel()
-	onBackends(t, yardBackends(), signalledTwice)
+	onBackends(t, fixtureBackends(), signalledTwice)
 }
 
-func signalledTwice(t *testing.T, y *yard) {
+func signalledTwice(t *testing.T, y *fixture) {
 	before := y.theirs()
 	y.must(y.order("a2", "deaf", 4))
 	// The grace may be over before the second signal is sent.
@@ -221,7 +221,7 @@ func signalledTwice(t *testing.T, y *yard) {
 
 // gitOn puts a git first on PATH that does something else where its arguments
 // match a pattern of sh.
-func (y *yard) gitOn(pattern, instead string) []string {
+func (y *fixture) gitOn(pattern, instead string) []string {
 	y.t.Helper()
 	real, err := exec.LookPath("git")
 	y.must(err)
@@ -239,7 +239,7 @@ func TestBeginCutOff(t *testing.T) {
 	for _, at := range []string{"*--get*core.excludesFile*", "*update-ref*--stdin*"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			y.git("config", "filter.shout.clean", "tr a-z A-Z")
 			y.write("repo/.git/info/attributes", "*.txt filter=shout\n")
 			if s := y.swarm(y.gitOn(at, "kill -9 $PPID; exit 1"), y.ledgerRun()...); s.code != 137 {
@@ -263,7 +263,7 @@ func TestBeginCutOff(t *testing.T) {
 // for ever.
 func TestSignalledInFill(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	path := y.gitOn("*read-tree*--reset*-u*", "kill -INT $PPID; exec sleep 1000")
 	if s := y.swarm(path, y.ledgerRun("-j", "1")...); s.code != 130 {
 		t.Fatalf("it ended with %d: %s", s.code, s.stderr)
@@ -285,7 +285,7 @@ func TestPrunedByUser(t *testing.T) {
 	onBackends(t, []worktree.Backend{worktree.Linked}, prunedByUser)
 }
 
-func prunedByUser(t *testing.T, y *yard) {
+func prunedByUser(t *testing.T, y *fixture) {
 	prune := []string{fmt.Sprintf("%s=prune:all:%s", faultVar, y.repo)}
 	if s := y.swarm(prune, y.ledgerRun("-j", "2")...); s.code != 0 {
 		t.Fatalf("run ended with %d: %s", s.code, s.stderr)

@@ -85,9 +85,9 @@ func TestChecksApart(t *testing.T) {
 	}
 }
 
-// newYardAtHome is a yard outside of /tmp and /var/tmp: there it would keep all of
+// newYardAtHome is a fixture outside of /tmp and /var/tmp: there it would keep all of
 // them closed to agents, and agents of the full sandbox see nothing else of them.
-func newYardAtHome(t *testing.T) *yard {
+func newYardAtHome(t *testing.T) *fixture {
 	t.Helper()
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -103,7 +103,7 @@ func newYardAtHome(t *testing.T) *yard {
 			t.Error(err)
 		}
 	})
-	return newYardIn(t, dir)
+	return newFixtureIn(t, dir)
 }
 
 // TestRepositoryBelowTmp: agents do not change a repository that lies in a folder
@@ -293,7 +293,7 @@ func checkRows() []checkRow {
 
 // measureChecks has an agent leave all things and a check look for each, and
 // returns yes or no for each.
-func (y *yard) measureChecks(mode sandboxMode, rows []checkRow) map[string]string {
+func (y *fixture) measureChecks(mode sandboxMode, rows []checkRow) map[string]string {
 	y.t.Helper()
 	y.write("repo/.gitignore", "*.o\n")
 	y.write("home/.cache/x", "x\n")
@@ -319,7 +319,7 @@ func (y *yard) measureChecks(mode sandboxMode, rows []checkRow) map[string]strin
 }
 
 // measureIsolation has an agent try all actions, and returns yes or no for each.
-func measureIsolation(t *testing.T, y *yard, mode sandboxMode) map[string]string {
+func measureIsolation(t *testing.T, y *fixture, mode sandboxMode) map[string]string {
 	t.Helper()
 	y.env = slices.DeleteFunc(y.env, func(kv string) bool {
 		return strings.HasPrefix(kv, "SWARM_SANDBOX=") || strings.HasPrefix(kv, "SWARM_BACKEND=") || strings.HasPrefix(kv, "TMPDIR=")
@@ -350,7 +350,7 @@ func measureIsolation(t *testing.T, y *yard, mode sandboxMode) map[string]string
 }
 
 // otherRun starts a run whose agent works until end. It returns the control socket.
-func (y *yard) otherRun(mode sandboxMode) (socket string, end func()) {
+func (y *fixture) otherRun(mode sandboxMode) (socket string, end func()) {
 	y.t.Helper()
 	argv := append(slices.Clone(mode.behind), "swarm", "run", "--each", "pkg/p0/", "--", "sh", "-c", `touch "$SWARM_ARTIFACTS/up"; exec sleep 10000`)
 	path, err := exec.LookPath(argv[0])
@@ -377,7 +377,7 @@ func (y *yard) otherRun(mode sandboxMode) (socket string, end func()) {
 
 // isolationRows prepares the targets of the agents. socket is the control
 // socket of another run.
-func (y *yard) isolationRows(socket string) []isolationRow {
+func (y *fixture) isolationRows(socket string) []isolationRow {
 	y.write("outside/file", "yours\n")
 	y.write("home/.ssh/id_ed25519", "secret\n")
 	y.write("home/notes", "yours\n")
@@ -471,7 +471,7 @@ func (y *yard) isolationRows(socket string) []isolationRow {
 }
 
 // listen accepts connections until the end of the test, and returns the address.
-func (y *yard) listen(network, address string) string {
+func (y *fixture) listen(network, address string) string {
 	y.t.Helper()
 	l, err := net.Listen(network, address)
 	y.must(err)
@@ -489,7 +489,7 @@ func (y *yard) listen(network, address string) string {
 }
 
 // process starts a process of the user's, and returns its number.
-func (y *yard) process() int {
+func (y *fixture) process() int {
 	y.t.Helper()
 	cmd := exec.Command(filepath.Join(y.dir, "bin", isolationProbeName), "wait")
 	in, err := cmd.StdinPipe()
@@ -501,7 +501,7 @@ func (y *yard) process() int {
 
 // terminal opens a terminal of the user's, and reports whether anything was
 // printed on it.
-func (y *yard) terminal() (path string, printed func() bool) {
+func (y *fixture) terminal() (path string, printed func() bool) {
 	y.t.Helper()
 	master, slave, err := pty.Open()
 	y.must(err)
@@ -513,7 +513,7 @@ func (y *yard) terminal() (path string, printed func() bool) {
 }
 
 // sharedMemory makes a System V segment that ends with the test.
-func (y *yard) sharedMemory() int {
+func (y *fixture) sharedMemory() int {
 	y.t.Helper()
 	sum := fnv.New32a()
 	sum.Write([]byte(y.dir))
@@ -525,7 +525,7 @@ func (y *yard) sharedMemory() int {
 }
 
 // copyTestBinary puts the test binary at a path that agents see in all modes.
-func (y *yard) copyTestBinary(path string) {
+func (y *fixture) copyTestBinary(path string) {
 	y.t.Helper()
 	self, err := os.Executable()
 	y.must(err)

@@ -73,15 +73,6 @@ func asksAt(path string) error {
 	return err
 }
 
-// relimit sets a limit of a process to its value.
-func relimit(pid int) error {
-	var limit unix.Rlimit
-	if err := unix.Prlimit(pid, unix.RLIMIT_CORE, nil, &limit); err != nil {
-		return err
-	}
-	return unix.Prlimit(pid, unix.RLIMIT_CORE, &limit, nil)
-}
-
 // isolationProbe is the program that agents of [TestIsolation] run.
 func isolationProbe() {
 	err := errors.New("usage: isolationprobe connect NETWORK ADDRESS | shm KEY | signal PID | limit PID | chmod MODE PATH | control SOCKET SECRETS | ask SOCKET | wait | stay")

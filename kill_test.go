@@ -39,7 +39,7 @@ func TestKills(t *testing.T) {
 			kills := int64(0)
 			for n := range runs {
 				dice := diceOf(seed, lane, n)
-				k := &killing{yard: newYard(t), dice: dice, name: fmt.Sprintf("seed %d, %s, run %d", seed, backend, n)}
+				k := &killing{fixture: newFixture(t), dice: dice, name: fmt.Sprintf("seed %d, %s, run %d", seed, backend, n)}
 				k.on(backend)
 				kills += k.campaign(want)
 				k.must(worktree.RemoveAll(k.dir))
@@ -58,7 +58,7 @@ func diceOf(seed uint64, lane, run int) *rand.Rand {
 // undisturbed is the tree that a run without kills lands.
 func undisturbed(t *testing.T) string {
 	t.Helper()
-	k := &killing{yard: newYard(t)}
+	k := &killing{fixture: newFixture(t)}
 	if s := k.swarm(nil, k.runArgs()...); s.code != 0 {
 		t.Fatalf("the undisturbed run ended with %d: %s", s.code, s.stderr)
 	}
@@ -67,7 +67,7 @@ func undisturbed(t *testing.T) string {
 
 // killing is a run and the kills it lives through.
 type killing struct {
-	*yard
+	*fixture
 	dice *rand.Rand
 	name string // how to find it again
 
@@ -261,7 +261,7 @@ func (k *killing) inspect(theirs string) {
 	if s.code != 0 || strings.Contains(s.stdout, "damaged") || s.unexpected() != "" {
 		k.failf("ls ended with %d: %s%s", s.code, s.stdout, s.stderr)
 	}
-	k.nobody()
+	k.noProcesses()
 	if now := k.theirs(); now != theirs {
 		k.failf("what is the user's changed:\n%s\nfrom\n%s", now, theirs)
 	}

@@ -35,7 +35,7 @@ func TestKillWhileFilterHangs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			y.write("repo/.gitattributes", "*.txt filter=hang\n")
 			y.git("add", "-A")
 			y.git("commit", "-q", "-m", "second")
@@ -72,7 +72,7 @@ func TestKillWhileFilterHangs(t *testing.T) {
 }
 
 // killHanging kills a command once a filter hangs.
-func (y *yard) killHanging(args []string) {
+func (y *fixture) killHanging(args []string) {
 	y.t.Helper()
 	y.must(os.RemoveAll(y.path("hanging")))
 	cmd := y.command(nil, args...)
@@ -104,10 +104,10 @@ func (y *yard) killHanging(args []string) {
 	}
 }
 
-// dead waits until the processes that were started for the yard are gone. A
+// dead waits until the processes that were started for the fixture are gone. A
 // zombie counts as gone. The process id of an ended process may belong to
 // another process by now.
-func (y *yard) dead(pids []string) {
+func (y *fixture) dead(pids []string) {
 	y.t.Helper()
 	for deadline := time.Now().Add(never); ; {
 		alive := slices.DeleteFunc(slices.Clone(pids), func(pid string) bool {
@@ -133,7 +133,7 @@ func (y *yard) dead(pids []string) {
 // groups of their own.
 func TestReadersStartNoKeeper(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	real, err := exec.LookPath("git")
 	y.must(err)
 	y.program("bin/git", fmt.Sprintf("#!/bin/sh\nread -r pid name state parent group rest < /proc/$$/stat\n"+

@@ -31,7 +31,7 @@ func lockingKinds() []lockingKind {
 
 // fake puts a program of the kind's name before all others. Once it has its
 // lock, it prints the stream of the real program. It never gives the lock back.
-func (y *yard) fake(k lockingKind) {
+func (y *fixture) fake(k lockingKind) {
 	y.t.Helper()
 	stream, err := filepath.Abs(filepath.Join("swarm", "agent", k.stream))
 	y.must(err)
@@ -56,7 +56,7 @@ func TestLockedHomes(t *testing.T) {
 	for _, k := range lockingKinds() {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			y.fake(k)
 			s := y.ends(0, "run", "--anyway", "--json", "--agent", k.name, "--count", "6", "-j", "6", "do it")
 			if n := strings.Count(s.stdout, `"status":"completed"`); n < 6 {
@@ -72,7 +72,7 @@ func TestSilentEnd(t *testing.T) {
 	for _, k := range lockingKinds() {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			y.fake(k)
 			y.program("bin/"+k.name, "#!/bin/sh\nexit 0\n")
 			s := y.ends(3, "run", "--anyway", "--json", "--agent", k.name, "do it")

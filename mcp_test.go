@@ -19,7 +19,7 @@ const mostWait = 3600
 // does, and looks at the bytes that enter the context of its model.
 func TestMCP(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.env = append(y.env, "SIGNALS="+y.dir)
 	y.write("home/.config/swarm/config.toml", "run.default_agent = \"worker\"\n[agents.worker]\ncommand = [\"fakeagent\", \"obey\"]\n")
 	told := make(chan string, 64)

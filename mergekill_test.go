@@ -16,7 +16,7 @@ import (
 
 // queueKilling is a landing with a check that is killed again and again.
 type queueKilling struct {
-	*yard
+	*fixture
 	old, new string   // the trees of the branch on either side
 	flags    []string // of the merge
 }
@@ -26,7 +26,7 @@ type queueKilling struct {
 // merge continues from the verdicts: no tree is verified again, and nothing is left.
 func TestKilledQueue(t *testing.T) {
 	t.Parallel()
-	k := &queueKilling{yard: newYard(t)}
+	k := &queueKilling{fixture: newFixture(t)}
 	k.ends(0, "run", "--each", "pkg/*", "--", "sh", "-c",
 		`case $SWARM_ITEM in pkg/p1) echo bad;; *) echo good;; esac > "$SWARM_ITEM/f.txt"`)
 	k.old = k.git("rev-parse", "HEAD^{tree}")

@@ -13,10 +13,10 @@ import (
 	"agentswarm/worktree"
 )
 
-// budgetYard is a yard whose agents cost a hundred tokens each.
-func budgetYard(t *testing.T) *yard {
+// budgetYard is a fixture whose agents cost a hundred tokens each.
+func budgetFixture(t *testing.T) *fixture {
 	t.Helper()
-	y := newYard(t)
+	y := newFixture(t)
 	y.write("home/.config/swarm/config.toml", `run.default_agent = "mine"
 [agents.mine]
 format = "jsonl"
@@ -41,7 +41,7 @@ func TestKilledWhenPaused(t *testing.T) {
 	} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
-			y := budgetYard(t)
+			y := budgetFixture(t)
 			happened := filepath.Join(y.dir, "happened")
 			s := y.swarm([]string{faultVar + "=kill:" + at + ":" + happened},
 				"run", "-j", "1", "--budget-tokens", "150", "--each", "pkg/*/", "p")
@@ -72,7 +72,7 @@ func TestKilledWhenPaused(t *testing.T) {
 // TestKilledWhilePausing kills swarm while an agent goes on after a pause.
 func TestKilledWhilePausing(t *testing.T) {
 	t.Parallel()
-	y := budgetYard(t)
+	y := budgetFixture(t)
 	y.on(worktree.Overlay)
 	cmd, wait := y.start(nil, "run", "-j", "2", "--agent", "shut", "--each", "pkg/*/", "p")
 	y.await("the pause", func() bool {

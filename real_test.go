@@ -110,14 +110,14 @@ func onKinds(t *testing.T, test func(*testing.T, realKind), only ...string) {
 	}
 }
 
-// real is a yard with an agent CLI and its model.
+// real is a fixture with an agent CLI and its model.
 type real struct {
-	*yard
+	*fixture
 	kind   realKind
 	server *modeltest.Server
 }
 
-// newReal makes a yard in which agents of a kind talk to a model that follows
+// newReal makes a fixture in which agents of a kind talk to a model that follows
 // a script, behind walls.
 func newReal(t *testing.T, k realKind, rules ...modeltest.Rule) *real {
 	t.Helper()
@@ -140,11 +140,11 @@ func newRealWith(t *testing.T, k realKind, backend worktree.Backend, script mode
 	return r
 }
 
-// newRealAt is a yard whose agents look for their model at a URL.
+// newRealAt is a fixture whose agents look for their model at a URL.
 func newRealAt(t *testing.T, k realKind, url string) *real {
 	t.Helper()
-	y := newYard(t)
-	r := &real{yard: y, kind: k}
+	y := newFixture(t)
+	r := &real{fixture: y, kind: k}
 	here := strings.NewReplacer("{URL}", url)
 	for name, text := range k.home {
 		y.write("home/"+name, here.Replace(text))

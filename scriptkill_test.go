@@ -67,10 +67,10 @@ while (sa.status(h.id).status === 'running' && !(await sa.send(h.id, 'the word')
 return [one, two, (await sa.join(h.id)).output]`,
 }
 
-// scriptYard is a yard whose agents carry out their prompts.
-func scriptYard(t *testing.T) *yard {
+// scriptYard is a fixture whose agents carry out their prompts.
+func scriptFixture(t *testing.T) *fixture {
 	t.Helper()
-	y := newYard(t)
+	y := newFixture(t)
 	y.env = append(y.env, "WORK="+y.dir, "SIGNALS="+y.path())
 	mark := fmt.Sprintf("%q", "mark:"+y.dir)
 	y.write("home/.config/swarm/config.toml", `run.default_agent = "worker"
@@ -108,7 +108,7 @@ func TestScriptKills(t *testing.T) {
 	names := slices.Sorted(maps.Keys(killScripts))
 	wants := map[string]scriptEnd{}
 	for _, name := range names {
-		k := &scriptKilling{yard: scriptYard(t), script: name}
+		k := &scriptKilling{fixture: scriptFixture(t), script: name}
 		wants[name] = k.end(k.answered(nil, k.runArgs()...))
 	}
 	for lane, backend := range []worktree.Backend{worktree.Linked, worktree.Overlay} {
@@ -119,7 +119,7 @@ func TestScriptKills(t *testing.T) {
 			for n := range runs {
 				name := names[(n+lane*runs)%len(names)]
 				k := &scriptKilling{
-					yard: scriptYard(t), dice: diceOf(seed, lane, n), script: name,
+					fixture: scriptFixture(t), dice: diceOf(seed, lane, n), script: name,
 					name: fmt.Sprintf("seed %d, %s, run %d of %s", seed, backend, n, name),
 				}
 				k.on(backend)
@@ -141,7 +141,7 @@ type scriptEnd struct {
 
 // scriptKilling is a run of a script and the kills it lives through.
 type scriptKilling struct {
-	*yard
+	*fixture
 	dice   *rand.Rand
 	script string
 	name   string // how to find it again

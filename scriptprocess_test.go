@@ -17,7 +17,7 @@ import (
 // failed, its agents are ended and captured, and a resume goes on.
 func TestScriptProcessKilled(t *testing.T) {
 	t.Parallel()
-	y := scriptYard(t)
+	y := scriptFixture(t)
 	y.write("long.js", `await agent('! print:first')
 return agent('! write:half.txt:x\n! touch:$WORK/up\n! await:$WORK/go\n! print:long')`)
 	cmd, wait := y.start(nil, "run", filepath.Join(y.dir, "long.js"))

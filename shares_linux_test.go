@@ -27,7 +27,7 @@ echo done > work
 func TestSharedWithWorktree(t *testing.T) {
 	t.Parallel()
 	walls := behindWalls(t, "worktree")
-	y := newYard(t)
+	y := newFixture(t)
 	y.git("repack", "-q", "-a", "-d") // as a clone is
 	before := y.theirs()
 	for _, how := range []string{"pipe", "link", "gone"} {
@@ -56,7 +56,7 @@ func TestSharedWithWorktree(t *testing.T) {
 func TestSayingRenameFailed(t *testing.T) {
 	t.Parallel()
 	walls := behindWalls(t, "overlay")
-	y := newYard(t)
+	y := newFixture(t)
 	before := y.theirs()
 	got := y.swarm(walls, "run", "--", "sh", "-c", `test "$SWARM_ATTEMPT" = 2 || { echo EXDEV; exit 1; }
 		common=$(git rev-parse --path-format=absolute --git-common-dir)

@@ -15,11 +15,11 @@ import (
 	"agentswarm/worktree"
 )
 
-// stageYard is a yard whose agent does each stage by its prompt. The reviewer
+// stageYard is a fixture whose agent does each stage by its prompt. The reviewer
 // sends its first work back once. The ledger has a line for each paid answer.
-func stageYard(t *testing.T) *yard {
+func stageFixture(t *testing.T) *fixture {
 	t.Helper()
-	y := newYard(t)
+	y := newFixture(t)
 	y.env = append(y.env, "WORK="+y.dir, "SIGNALS="+y.path())
 	y.write("home/.config/swarm/config.toml", `run.default_agent = "worker"
 [agents.worker]
@@ -50,7 +50,7 @@ type stageKilling struct {
 // staging are the runs that are killed.
 func staging(t *testing.T, auto bool) *stageKilling {
 	t.Helper()
-	k := &stageKilling{scriptKilling: &scriptKilling{yard: stageYard(t), script: "stages"}}
+	k := &stageKilling{scriptKilling: &scriptKilling{fixture: stageFixture(t), script: "stages"}}
 	k.args = []string{"run", "--stages", "--verify", "test -s greeting", "add a greeting"}
 	k.paid = []string{"planner", "work", "review", "mend", "review"}
 	if auto {

@@ -34,7 +34,7 @@ func TestStartUp(t *testing.T) {
 		{early.Supervise, 230_000, 1_700},
 		{early.Keep, 230_000, 1_700},
 	}
-	y := newYard(t)
+	y := newFixture(t)
 	for _, test := range tests {
 		all := parseInits(y.swarm([]string{"GODEBUG=inittrace=1", "GOMAXPROCS=1"}, test.verb).stderr)
 		var bytes, allocs int64

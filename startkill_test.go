@@ -24,13 +24,13 @@ func TestKilledWhileStarting(t *testing.T) {
 	for run := 0; run*perRun < kills; run++ {
 		t.Run(fmt.Sprintf("run %d", run), func(t *testing.T) {
 			t.Parallel()
-			y := walledYard(t)
+			y := sandboxedFixture(t)
 			for i := range 2 * yardItems {
 				y.write(fmt.Sprintf("repo/pkg/p%d/f.txt", i), "file\n")
 			}
 			y.git("add", "-A")
 			y.git("commit", "-q", "-m", "more")
-			s := &startKilling{yard: y, dice: rand.New(rand.NewPCG(seed, uint64(run)))}
+			s := &startKilling{fixture: y, dice: rand.New(rand.NewPCG(seed, uint64(run)))}
 			s.campaign(min(perRun, kills-run*perRun))
 		})
 	}
@@ -38,7 +38,7 @@ func TestKilledWhileStarting(t *testing.T) {
 
 // startKilling is a run that is killed while it starts.
 type startKilling struct {
-	*yard
+	*fixture
 	dice *rand.Rand
 }
 
@@ -55,7 +55,7 @@ func (k *startKilling) campaign(kills int) {
 	before := k.theirs()
 	for range kills {
 		k.kill(1 + k.dice.IntN(90))
-		k.nobody()
+		k.noProcesses()
 		if s := k.swarm(nil, "gc"); s.code != 0 || s.unexpected() != "" {
 			k.failf("gc ended with %d: %s%s", s.code, s.stdout, s.stderr)
 		}
@@ -80,7 +80,7 @@ func (k *startKilling) campaign(kills int) {
 		}
 	}
 	k.noWorkspaces()
-	k.nobody()
+	k.noProcesses()
 }
 
 // kill kills swarm at a step, or once all agents have started.

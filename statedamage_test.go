@@ -19,13 +19,13 @@ import (
 // damage is a way in which a file of the state can be wrong.
 type damage struct {
 	name string
-	do   func(y *yard, file string) error
+	do   func(y *fixture, file string) error
 }
 
 // damages are those of a file. Links lead to the folder outside.
-func damages(y *yard) []damage {
-	edit := func(change func(text []byte) []byte) func(*yard, string) error {
-		return func(_ *yard, file string) error {
+func damages(y *fixture) []damage {
+	edit := func(change func(text []byte) []byte) func(*fixture, string) error {
+		return func(_ *fixture, file string) error {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				return err
@@ -33,8 +33,8 @@ func damages(y *yard) []damage {
 			return os.WriteFile(file, change(text), 0o600)
 		}
 	}
-	replaced := func(by func(file string) error) func(*yard, string) error {
-		return func(_ *yard, file string) error { return errors.Join(os.Remove(file), by(file)) }
+	replaced := func(by func(file string) error) func(*fixture, string) error {
+		return func(_ *fixture, file string) error { return errors.Join(os.Remove(file), by(file)) }
 	}
 	return []damage{
 		{"cut", edit(func(text []byte) []byte { return text[:len(text)/2] })},
@@ -53,7 +53,7 @@ func damages(y *yard) []damage {
 		{"folder", replaced(func(file string) error { return os.Mkdir(file, 0o700) })},
 		{"pipe", replaced(func(file string) error { return syscall.Mkfifo(file, 0o600) })},
 		{"gone", replaced(func(string) error { return nil })},
-		{"of another user", func(_ *yard, file string) error {
+		{"of another user", func(_ *fixture, file string) error {
 			if os.Getuid() != 0 {
 				return nil
 			}
@@ -68,7 +68,7 @@ func damages(y *yard) []damage {
 // each file and command.
 func TestDamagedState(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	for range 2 {
 		y.ends(0, "run", "--each", "pkg/*/", "--", "sh", "-c", "echo more >> $SWARM_ITEM/f.txt")
 	}
@@ -128,7 +128,7 @@ func TestDamagedState(t *testing.T) {
 
 // survives runs a command that may fail, and neither crash nor wait. It returns
 // its output.
-func (y *yard) survives(args []string) string {
+func (y *fixture) survives(args []string) string {
 	y.t.Helper()
 	ctx, cancel := context.WithTimeout(y.t.Context(), never)
 	defer cancel()
@@ -151,7 +151,7 @@ func (y *yard) survives(args []string) string {
 }
 
 // copyAll copies folders with their links, modes, times and owners.
-func (y *yard) copyAll(from, to string, names ...string) {
+func (y *fixture) copyAll(from, to string, names ...string) {
 	y.t.Helper()
 	y.must(os.MkdirAll(to, 0o700))
 	for _, name := range names {

@@ -15,7 +15,7 @@ import (
 // command, parent and submodule are both old or both new.
 func TestKilledModuleLandings(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	y.env = append(y.env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.file.allow", "GIT_CONFIG_VALUE_0=always")
 	lib := filepath.Join(y.dir, "lib")
 	y.git("init", "-q", lib)
@@ -27,7 +27,7 @@ func TestKilledModuleLandings(t *testing.T) {
 	y.ends(0, "run", "--", "sh", "-c", "git -c protocol.file.allow=always -c submodule.active=. submodule --quiet update && "+
 		"echo new > sub/s && echo new > sub/n && echo more >> pkg/p0/f.txt")
 	y.write("repo/sub/mine.txt", "mine\n")
-	m := &moduleLandings{yard: y}
+	m := &moduleLandings{fixture: y}
 	m.old = m.sides()
 	y.ends(0, "merge")
 	m.new = m.sides()
@@ -65,10 +65,10 @@ func TestKilledModuleLandings(t *testing.T) {
 	}
 }
 
-// moduleLandings is a yard in which a patch with a commit in a submodule lands and is
+// moduleLandings is a fixture in which a patch with a commit in a submodule lands and is
 // taken back.
 type moduleLandings struct {
-	*yard
+	*fixture
 	old, new string
 }
 

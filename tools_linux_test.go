@@ -189,13 +189,13 @@ func TestTools(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			y := newYardIn(t, dir)
+			y := newFixtureIn(t, dir)
 			y.runTools(mode)
 		})
 	}
 }
 
-func (y *yard) runTools(mode sandboxMode) {
+func (y *fixture) runTools(mode sandboxMode) {
 	t := y.t
 	y.env = slices.DeleteFunc(y.env, func(kv string) bool {
 		return strings.HasPrefix(kv, "SWARM_SANDBOX=") || strings.HasPrefix(kv, "SWARM_BACKEND=") || strings.HasPrefix(kv, "TMPDIR=")
@@ -269,7 +269,7 @@ func (y *yard) runTools(mode sandboxMode) {
 
 // results runs swarm and returns how each agent or its check failed, by its
 // label. The text of a successful agent is empty.
-func (y *yard) results(argv []string) map[string]string {
+func (y *fixture) results(argv []string) map[string]string {
 	y.t.Helper()
 	path, err := exec.LookPath(argv[0])
 	y.must(err)
@@ -301,7 +301,7 @@ func (y *yard) results(argv []string) map[string]string {
 }
 
 // usersHome lists the user's HOME and the caches outside of it.
-func (y *yard) usersHome() string {
+func (y *fixture) usersHome() string {
 	y.t.Helper()
 	var all strings.Builder
 	for _, dir := range []string{"home", "elsewhere"} {
@@ -331,7 +331,7 @@ const gitConfig = `[url "https://mirror.example.org/"]
 
 // setUpTools fills HOME like a user's, and the repository with files for the
 // tools.
-func (y *yard) setUpTools() {
+func (y *fixture) setUpTools() {
 	for name, text := range map[string]string{
 		"home/.bash_history": "hidden-token\n", "home/.config/known/rc": "kept\n", "home/.oldtool/state": "kept\n",
 		"home/src/notes": "kept\n", "home/.cache/other/x": "x\n", "home/.local/share/other/x": "x\n",
@@ -424,7 +424,7 @@ func mavenParent(name string) string {
 }
 
 // wheel writes a package for pip: a zip file of three text files.
-func (y *yard) wheel(name string) {
+func (y *fixture) wheel(name string) {
 	y.t.Helper()
 	path := filepath.Join(y.dir, name)
 	y.must(os.MkdirAll(filepath.Dir(path), 0o755))
@@ -447,7 +447,7 @@ func (y *yard) wheel(name string) {
 
 // goCaches gives HOME a module cache that holds golang.org/x/sync, which this
 // repository needs itself, so that nothing is asked of a network.
-func (y *yard) goCaches() {
+func (y *fixture) goCaches() {
 	y.t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {
 		return

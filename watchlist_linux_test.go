@@ -16,7 +16,7 @@ import (
 // over itself, never below the screen, until Ctrl-C is pressed.
 func TestWatchOnTerminal(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	y.must(err)
 	defer master.Close()

@@ -30,7 +30,7 @@ type window struct {
 }
 
 // open runs a command of swarm in a new window.
-func (y *yard) open(rows, cols uint16, args ...string) *window {
+func (y *fixture) open(rows, cols uint16, args ...string) *window {
 	y.t.Helper()
 	master, slave, err := pty.Open()
 	y.must(err)
@@ -66,7 +66,7 @@ func (y *yard) open(rows, cols uint16, args ...string) *window {
 }
 
 // awaitShown waits until the terminal of the first agent has shown a text.
-func (y *yard) awaitShown(text string) {
+func (y *fixture) awaitShown(text string) {
 	y.t.Helper()
 	y.await(text, func() bool { return strings.Contains(y.ends(0, "logs", "a1", "--raw").stdout, text) })
 }

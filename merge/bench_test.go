@@ -25,18 +25,18 @@ const (
 	benchMails = 10
 )
 
-// yard is the repository of the benchmarks and the patches for it.
-type yard struct {
+// benchFixture is the repository of the benchmarks and the patches for it.
+type benchFixture struct {
 	*fixture
 	req   Request
 	trash int // quarantines that were made
 }
 
-// newYard makes the repository. Each patch enters it in a pack of its own,
+// newBenchFixture makes the repository. Each patch enters it in a pack of its own,
 // as captures do.
-func newYard(b *testing.B) *yard {
+func newBenchFixture(b *testing.B) *benchFixture {
 	b.Helper()
-	y := &yard{fixture: newFixture(b)}
+	y := &benchFixture{fixture: newFixture(b)}
 	base := tree{}
 	for p := range benchPackages {
 		for d := range benchFolders {
@@ -60,7 +60,7 @@ func newYard(b *testing.B) *yard {
 }
 
 // publishPatch changes two files of a package and adds a file.
-func (y *yard) publishPatch(i int) git.Hash {
+func (y *benchFixture) publishPatch(i int) git.Hash {
 	y.Helper()
 	var stream bytes.Buffer
 	fmt.Fprintf(&stream, "commit refs/heads/p%d\nmark :1\ncommitter A <a@b> 1700000000 +0000\ndata 6\npatch\n\nfrom %s\n", i, y.req.Onto)
@@ -74,7 +74,7 @@ func (y *yard) publishPatch(i int) git.Hash {
 }
 
 // quarantine makes a new quarantine: an old quarantine has all objects already.
-func (y *yard) quarantine() *git.Quarantine {
+func (y *benchFixture) quarantine() *git.Quarantine {
 	y.Helper()
 	y.trash++
 	q, err := y.repo.Quarantine(filepath.Join(y.home, fmt.Sprint("objects", y.trash)))
@@ -83,7 +83,7 @@ func (y *yard) quarantine() *git.Quarantine {
 }
 
 // merged merges the patches into a new quarantine.
-func (y *yard) merged(by way) (*git.Quarantine, *Outcome) {
+func (y *benchFixture) merged(by way) (*git.Quarantine, *Outcome) {
 	y.Helper()
 	q := y.quarantine()
 	out, err := merge(y.Context(), q, y.req, by)
@@ -101,7 +101,7 @@ func (y *yard) merged(by way) (*git.Quarantine, *Outcome) {
 // The ways take turns, so that other load on the machine slows all of them
 // alike. The medians are compared, of the time and of the processors' time.
 func BenchmarkMerge(b *testing.B) {
-	y := newYard(b)
+	y := newBenchFixture(b)
 	mails := y.mails()
 	b.Run("compared", func(b *testing.B) {
 		var spliced, asked, loop, am costs
@@ -167,7 +167,7 @@ func cpuTime() (sum time.Duration) {
 }
 
 // reset takes the branch and the checkout back to where all began.
-func (y *yard) reset() {
+func (y *benchFixture) reset() {
 	y.Helper()
 	y.git("reset", "-q", "--hard", string(y.req.Onto))
 }
@@ -175,7 +175,7 @@ func (y *yard) reset() {
 // measure times f over and over and reports the median: on a machine that
 // does other things too, the mean is theirs. before runs untimed, each time;
 // it may be nil.
-func (y *yard) measure(b *testing.B, before, f func()) time.Duration {
+func (y *benchFixture) measure(b *testing.B, before, f func()) time.Duration {
 	var took []time.Duration
 	for b.Loop() {
 		if before != nil {
@@ -195,7 +195,7 @@ func (y *yard) measure(b *testing.B, before, f func()) time.Duration {
 }
 
 // mails are the first patches as `git am` takes them.
-func (y *yard) mails() []byte {
+func (y *benchFixture) mails() []byte {
 	y.Helper()
 	var mails bytes.Buffer
 	for _, p := range y.req.Patches[:benchMails] {
@@ -205,7 +205,7 @@ func (y *yard) mails() []byte {
 }
 
 // mergeTreeLoop merges as a script would: two processes a patch.
-func (y *yard) mergeTreeLoop() {
+func (y *benchFixture) mergeTreeLoop() {
 	y.Helper()
 	at := string(y.req.Onto)
 	for _, p := range y.req.Patches {
@@ -215,7 +215,7 @@ func (y *yard) mergeTreeLoop() {
 }
 
 // steps measures the steps around a merge, which run once for all patches.
-func (y *yard) steps(b *testing.B) {
+func (y *benchFixture) steps(b *testing.B) {
 	ctx := b.Context()
 	b.Run("step-quarantine", func(b *testing.B) {
 		y.measure(b, nil, func() { y.must(y.quarantine().Discard()) })

@@ -49,7 +49,7 @@ func TestOddPaths(t *testing.T) {
 	for _, rung := range namespaced(t) {
 		for i, odd := range []string{" a b,c:d", `a\b\040"c'`, "-o\nlowerdir=ü", long} {
 			for _, where := range places(t, i) {
-				g := newGround(t, mustMkdir(t, filepath.Join(where(t), odd)))
+				g := newFixture(t, mustMkdir(t, filepath.Join(where(t), odd)))
 				p := g.on(rung)
 				p.Write = []string{mustMkdir(t, g.Dir+"/shared")}
 				w := compose(t, rung, p)
@@ -70,14 +70,14 @@ func TestOddPaths(t *testing.T) {
 func TestHomes(t *testing.T) {
 	t.Parallel()
 	for n, rung := range namespaced(t) {
-		homes := map[string]func(*ground) string{
-			"none": func(*ground) string { return "" }, "root": func(*ground) string { return "/" },
-			"missing": func(*ground) string { return "/nonexistent" }, "relative": func(*ground) string { return "home" },
-			"tmp": func(*ground) string { return "/tmp" }, "var tmp": func(*ground) string { return "/var/tmp" },
-			"file":       func(g *ground) string { return g.Sibling + "/file" },
-			"repository": func(g *ground) string { return g.Repo },
-			"state":      func(g *ground) string { return g.State },
-			"linked": func(g *ground) string {
+		homes := map[string]func(*fixture) string{
+			"none": func(*fixture) string { return "" }, "root": func(*fixture) string { return "/" },
+			"missing": func(*fixture) string { return "/nonexistent" }, "relative": func(*fixture) string { return "home" },
+			"tmp": func(*fixture) string { return "/tmp" }, "var tmp": func(*fixture) string { return "/var/tmp" },
+			"file":       func(g *fixture) string { return g.Sibling + "/file" },
+			"repository": func(g *fixture) string { return g.Repo },
+			"state":      func(g *fixture) string { return g.State },
+			"linked": func(g *fixture) string {
 				link := g.Home + "/link"
 				if os.Symlink(g.Home, link) != nil {
 					return ""
@@ -87,7 +87,7 @@ func TestHomes(t *testing.T) {
 		}
 		for i, name := range slices.Sorted(maps.Keys(homes)) {
 			for _, where := range places(t, n+i) {
-				g := newGround(t, where(t))
+				g := newFixture(t, where(t))
 				p := g.on(rung)
 				p.Home = homes[name](g)
 				p.Hide = nil
@@ -112,7 +112,7 @@ func TestViews(t *testing.T) {
 			{Whole, "theirs warm home cache"},
 			{Apart, "theirs warm"},
 		} {
-			g := newGround(t, where(t))
+			g := newFixture(t, where(t))
 			p := g.place()
 			p.View = tt.view
 			out := sh(t, compose(t, Full, p), `cd "$1"; cat .bashrc; echo; cat .cache/warm && echo
@@ -131,7 +131,7 @@ func TestViews(t *testing.T) {
 func TestApart(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		elsewhere := mustMkdir(t, g.Home+"/caches/rustup")
 		write(t, elsewhere+"/rustc", "theirs")
 		g.Env["RUSTUP_HOME"], g.Env["GOMODCACHE"] = elsewhere, g.Home+"/.cache"
@@ -191,7 +191,7 @@ func TestProbeHome(t *testing.T) {
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
-		g := newGround(t, inTmp(t))
+		g := newFixture(t, inTmp(t))
 		write(t, g.Dir+"/x/other", "other")
 		mkdir(t, g.Dir+"/x/bin")
 		mkdir(t, g.Dir+"/x/lib")
@@ -221,7 +221,7 @@ func TestPrograms(t *testing.T) {
 func TestPackagesBelowTmp(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
-		g := newGround(t, inTmp(t))
+		g := newFixture(t, inTmp(t))
 		mkdir(t, g.Dir+"/x/bin")
 		mkdir(t, g.Dir+"/x/node_modules/.bin")
 		mkdir(t, g.Dir+"/x/node_modules/cli")
@@ -247,7 +247,7 @@ func TestHideLinks(t *testing.T) {
 		if try(rung, new(facts)) != nil {
 			continue
 		}
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		away := g.Dir + "/away"
 		write(t, away+"/ssh/id", secret)
 		write(t, away+"/token", secret)
@@ -277,7 +277,7 @@ func TestHideLinks(t *testing.T) {
 func TestPlantedLinks(t *testing.T) {
 	t.Parallel()
 	need(t, Full)
-	g := newGround(t, inTmp(t))
+	g := newFixture(t, inTmp(t))
 	write(t, g.Dir+"/x/bin/tool", "tool")
 	p := g.place()
 	sh(t, compose(t, Full, p), `mkdir -p "$1" && ln -s /usr "$1/x"`, g.Dir)
@@ -295,7 +295,7 @@ func TestShared(t *testing.T) {
 		if try(rung, new(facts)) != nil {
 			continue
 		}
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		p := g.on(rung)
 		mkdir(t, g.Home+"/shared")
 		p.Write = []string{"~/shared"}
@@ -322,7 +322,7 @@ func TestShared(t *testing.T) {
 func TestNothingStays(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		sh(t, compose(t, rung, g.on(rung)), `rm -rf "$1/dir"; mkdir -p /tmp/swarm-box-a /var/tmp/swarm-box-b; chmod 0 /tmp/swarm-box-a /var/tmp/swarm-box-b; echo x >/dev/shm/swarm-box-x`, g.Repo)
 		mounts, err := os.ReadFile("/proc/self/mountinfo")
 		if err != nil || strings.Contains(string(mounts), filepath.Base(g.Dir)) {
@@ -341,7 +341,7 @@ func TestNothingStays(t *testing.T) {
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		w, err := Compose(rung, true, g.on(rung))
 		if err != nil {
 			t.Fatal(err)
@@ -361,7 +361,7 @@ func TestWhoami(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	out := sh(t, compose(t, Full, g.place()), `id -un; stat -c %a /tmp /var/tmp; test -w /dev/shm && echo x >/dev/null && echo ok; ls /dev/fd/ >/dev/null && echo fd`)
 	if want := me.Username + "\n1777\n1777\nok\nfd\n"; out != want {
 		t.Errorf("inside: %q, want %q", out, want)
@@ -381,7 +381,7 @@ func TestBubblewrap(t *testing.T) {
 		t.Skip("root cannot have nested sandboxes")
 	}
 	for _, where := range []func(*testing.T) string{outside, inTmp} {
-		g := newGround(t, where(t))
+		g := newFixture(t, where(t))
 		for _, args := range [][]string{
 			{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--unshare-pid", "true"},
 			{"--unshare-all", "--share-net", "--ro-bind", "/", "/", "--bind", g.Repo, g.Repo, "--dev", "/dev", "--proc", "/proc",
@@ -402,7 +402,7 @@ func TestRootDevices(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("others have the machine's devices")
 	}
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	out := sh(t, compose(t, Full, g.place()), `ls /dev | tr '\n' ' '; head -c 4 /dev/zero | wc -c; echo x >/dev/full || echo full
 		echo y | cat /dev/stdin; cat </dev/ptmx & sleep 0; kill $! ; touch /dev/swarm-box-x || echo closed`)
 	for _, want := range []string{"fd full null ptmx pts random shm stderr stdin stdout tty urandom zero", "4\n", "full\n", "y\n", "closed\n"} {
@@ -424,7 +424,7 @@ func TestCachesElsewhere(t *testing.T) {
 		if !rung.Overlay() {
 			continue
 		}
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		dir := mustMkdir(t, g.Dir+"/caches/go")
 		if err := os.WriteFile(dir+"/warm", []byte("warm\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -452,7 +452,7 @@ func TestRedirect(t *testing.T) {
 		if !rung.Overlay() {
 			continue // HOME is apart, and has all caches.
 		}
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		p := g.on(rung)
 		p.Pieces = []Piece{{At: g.Repo, From: g.Repo}}
 		there, modules := mustMkdir(t, g.Repo+"/.caches/pip"), mustMkdir(t, g.Repo+"/.caches/mod")
@@ -504,7 +504,7 @@ func TestCachesInView(t *testing.T) {
 		if !rung.Overlay() {
 			continue
 		}
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		dir := mustMkdir(t, g.Repo+"/.caches/go")
 		write(t, dir+"/warm", "warm")
 		p := g.place()
@@ -530,7 +530,7 @@ func TestWarmInHome(t *testing.T) {
 		}
 		for _, inCache := range []bool{false, true} {
 			for _, where := range places(t, 0) {
-				g := newGround(t, where(t))
+				g := newFixture(t, where(t))
 				if inCache {
 					g.State = mustMkdir(t, g.Home+"/.cache/state")
 					g.Private = mustMkdir(t, g.State+"/repo-1/trees/a1/box")
@@ -563,7 +563,7 @@ func TestOwnHome(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
 		for _, home := range []string{"", "/", "/no/such/folder"} {
-			g := newGround(t, outside(t))
+			g := newFixture(t, outside(t))
 			cache := filepath.Join(g.Home, ".cache")
 			g.Env["GOCACHE"] = cache
 			p := g.on(rung)
@@ -589,7 +589,7 @@ func TestOwnHome(t *testing.T) {
 // it, and writes to a layer of its own.
 func TestYarnOfRoot(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	cache := filepath.Join(g.Dir, "yarn")
 	write(t, filepath.Join(cache, "v6/x"), "warm")
 	p := g.place()

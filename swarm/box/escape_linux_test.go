@@ -20,30 +20,30 @@ import (
 type escape struct {
 	name  string
 	task  string
-	first func(*testing.T, *ground) []string // prepares it; returns what to try
+	first func(*testing.T, *fixture) []string // prepares it; returns what to try
 }
 
 func escapes() []escape {
-	paths := func(f func(g *ground) []string) func(*testing.T, *ground) []string {
-		return func(_ *testing.T, g *ground) []string { return f(g) }
+	paths := func(f func(g *fixture) []string) func(*testing.T, *fixture) []string {
+		return func(_ *testing.T, g *fixture) []string { return f(g) }
 	}
-	hidden := func(g *ground) []string {
+	hidden := func(g *fixture) []string {
 		return []string{
 			g.Home + "/.ssh/id", g.Home + "/.aws/credentials", g.Home + "/.gnupg/key", g.Home + "/.netrc",
 			g.Home + "/.config/gh/hosts", g.Home + "/.mine", g.State + "/repo-2/journal", g.State + "/repo-1/trees/a2/up/file",
 		}
 	}
-	taken := func(g *ground) []string { return append([]string{"/etc/passwd"}, hidden(g)...) }
+	taken := func(g *fixture) []string { return append([]string{"/etc/passwd"}, hidden(g)...) }
 	return []escape{
 		{name: "read secrets", task: "read", first: paths(hidden)},
-		{name: "find secrets", task: "read", first: paths(func(g *ground) []string { return []string{g.Dir} })},
-		{name: "write to the system", task: "touch", first: paths(func(*ground) []string {
+		{name: "find secrets", task: "read", first: paths(func(g *fixture) []string { return []string{g.Dir} })},
+		{name: "write to the system", task: "touch", first: paths(func(*fixture) []string {
 			return []string{"/etc/passwd", "/usr/bin/env", "/opt/x", "/root/x", "/boot/x"}
 		})},
-		{name: "write to the state", task: "write", first: paths(func(g *ground) []string {
+		{name: "write to the state", task: "write", first: paths(func(g *fixture) []string {
 			return []string{g.Base + "/file", g.State + "/repo-1/trees/a2/up/file", g.State + "/repo-2/journal", g.Up + "/x", g.State + "/x"}
 		})},
-		{name: "write to shared objects", task: "write", first: paths(func(g *ground) []string {
+		{name: "write to shared objects", task: "write", first: paths(func(g *fixture) []string {
 			return []string{g.Objects + "/aa"}
 		})},
 		{name: "remount and unmount", task: "remount", first: paths(taken)},
@@ -53,7 +53,7 @@ func escapes() []escape {
 		{name: "trace the supervisor", task: "ptrace"},
 		{name: "descriptors", task: "descriptors"},
 		{name: "kill others", task: "kill", first: bystanders},
-		{name: "change the kernel's settings", task: "system", first: func(*testing.T, *ground) []string {
+		{name: "change the kernel's settings", task: "system", first: func(*testing.T, *fixture) []string {
 			if os.Getuid() != 0 {
 				// Some are of the agent's own namespaces, or refused only later.
 				return []string{"/proc/sys/vm", "/proc/sys/fs", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys"}
@@ -77,7 +77,7 @@ func TestEscapes(t *testing.T) {
 	for i, e := range escapes() {
 		for n, nested := range []bool{false, true} {
 			for _, where := range places(t, i+n) {
-				g := newGround(t, where(t))
+				g := newFixture(t, where(t))
 				t.Run(fmt.Sprintf("%s/nested=%v%s", e.name, nested, filepath.Dir(g.Dir)), func(t *testing.T) {
 					var args []string
 					if e.first != nil {
@@ -99,7 +99,7 @@ func TestEscapes(t *testing.T) {
 }
 
 // untouched checks from outside what no agent may change.
-func (g *ground) untouched(t *testing.T) {
+func (g *fixture) untouched(t *testing.T) {
 	t.Helper()
 	for path, want := range map[string]string{
 		g.Home + "/.bashrc": "theirs", g.Repo + "/file": "checkout", g.Repo + "/.git/config": "shared",
@@ -128,7 +128,7 @@ func TestCopies(t *testing.T) {
 			if !rung.Overlay() || try(rung, new(facts)) != nil {
 				continue
 			}
-			g := newGround(t, where(t))
+			g := newFixture(t, where(t))
 			w := compose(t, rung, g.place())
 			for _, path := range []string{
 				g.Home + "/.bashrc", g.Home + "/.cache/warm", g.Sibling + "/file", g.Repo + "/file", g.Repo + "/.git/config",
@@ -147,7 +147,7 @@ func TestCopies(t *testing.T) {
 }
 
 // bystanders are processes that are not the agent's.
-func bystanders(t *testing.T, _ *ground) []string {
+func bystanders(t *testing.T, _ *fixture) []string {
 	t.Helper()
 	own, parent := strconv.Itoa(os.Getpid()), strconv.Itoa(os.Getppid())
 	return []string{own, startOf(own), parent, startOf(parent)}
@@ -172,13 +172,13 @@ func TestKillIsSeen(t *testing.T) {
 		t.Errorf("of a process that can be ended it was told %q", out)
 	}
 	need(t, Full)
-	w := compose(t, Full, newGround(t, outside(t)).place())
+	w := compose(t, Full, newFixture(t, outside(t)).place())
 	if out := run(t, w, "kill", "1", startOf(strconv.Itoa(os.Getpid()))); out != "" {
 		t.Errorf("of its own supervisor the agent could %s", out)
 	}
 }
 
-func segment(t *testing.T, _ *ground) []string {
+func segment(t *testing.T, _ *fixture) []string {
 	t.Helper()
 	key := 0x5a000000 | os.Getpid()
 	id, err := unix.SysvShmGet(key, 4096, unix.IPC_CREAT|0o600)
@@ -191,7 +191,7 @@ func segment(t *testing.T, _ *ground) []string {
 
 // sockets are those that have work done outside: swarm's own, docker's, one
 // without a file, and one in HOME.
-func sockets(t *testing.T, g *ground) []string {
+func sockets(t *testing.T, g *fixture) []string {
 	t.Helper()
 	all := []string{g.Ctl + "/s", g.Docker}
 	for _, path := range all {
@@ -215,7 +215,7 @@ func sockets(t *testing.T, g *ground) []string {
 }
 
 // terminal is one that somebody works at.
-func terminal(t *testing.T, _ *ground) []string {
+func terminal(t *testing.T, _ *fixture) []string {
 	t.Helper()
 	near, far, err := pty.Open()
 	if err != nil {
@@ -236,7 +236,7 @@ func terminal(t *testing.T, _ *ground) []string {
 }
 
 // key is one in the session that swarm was started in.
-func key(t *testing.T, _ *ground) []string {
+func key(t *testing.T, _ *fixture) []string {
 	t.Helper()
 	runtime.LockOSThread() // The session is of this thread, which ends with the test.
 	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil {
@@ -259,7 +259,7 @@ func TestRunning(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	seen := strings.Fields(sh(t, compose(t, Full, g.place()), `ls -A /run`))
 	if len(seen) > 4 || len(entries) > 4 && len(seen) == len(entries) {
 		t.Errorf("the agent sees %q in /run", seen)
@@ -271,7 +271,7 @@ func TestRunning(t *testing.T) {
 func TestFenced(t *testing.T) {
 	t.Parallel()
 	need(t, Landlock)
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	args := sockets(t, g)
 	if name := args[len(args)-1]; !strings.HasPrefix(name, "@") {
 		t.Skip("this kernel's Landlock knows nothing but files")
@@ -322,19 +322,19 @@ func TestFencedSecret(t *testing.T) {
 	need(t, Landlock)
 	for _, tt := range []struct {
 		name   string
-		hide   func(g *ground, p *Place, dir string)
+		hide   func(g *fixture, p *Place, dir string)
 		opened bool
 	}{
-		{name: "a file by --hide", hide: func(_ *ground, p *Place, dir string) { p.Hide = []string{dir + "/file"} }},
-		{name: "a folder by --hide", hide: func(_ *ground, p *Place, dir string) { p.Hide = []string{dir} }},
-		{name: "a file by a variable", hide: func(g *ground, _ *Place, dir string) { g.Env["KUBECONFIG"] = dir + "/file" }},
-		{name: "a socket", hide: func(g *ground, _ *Place, dir string) { g.Env["SSH_AUTH_SOCK"] = dir + "/socket" }, opened: true},
-		{name: "a folder of sockets", hide: func(_ *ground, p *Place, dir string) { p.Sockets = []string{dir} }, opened: true},
+		{name: "a file by --hide", hide: func(_ *fixture, p *Place, dir string) { p.Hide = []string{dir + "/file"} }},
+		{name: "a folder by --hide", hide: func(_ *fixture, p *Place, dir string) { p.Hide = []string{dir} }},
+		{name: "a file by a variable", hide: func(g *fixture, _ *Place, dir string) { g.Env["KUBECONFIG"] = dir + "/file" }},
+		{name: "a socket", hide: func(g *fixture, _ *Place, dir string) { g.Env["SSH_AUTH_SOCK"] = dir + "/socket" }, opened: true},
+		{name: "a folder of sockets", hide: func(_ *fixture, p *Place, dir string) { p.Sockets = []string{dir} }, opened: true},
 	} {
 		dir := inTmp(t)
 		write(t, dir+"/file", secret)
 		listen(t, dir+"/socket")
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		p := g.on(Landlock)
 		tt.hide(g, &p, dir)
 		want := "hidden\nclosed\n"
@@ -353,7 +353,7 @@ func TestFencedSecret(t *testing.T) {
 func TestMasked(t *testing.T) {
 	t.Parallel()
 	for _, rung := range ladder() {
-		g := newGround(t, t.TempDir())
+		g := newFixture(t, t.TempDir())
 		p := g.on(rung)
 		p.Pieces = append(p.Pieces, Piece{At: "/srv", From: "/srv"}, Piece{At: g.Dir, From: g.Dir})
 		g.Env["SSH_AUTH_SOCK"], g.Env["XDG_RUNTIME_DIR"] = g.Sibling+"/file", g.Dir
@@ -373,7 +373,7 @@ func TestMasked(t *testing.T) {
 	if try(Full, new(facts)) != nil {
 		return
 	}
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	write(t, g.Private+"/home/x", secret)
 	p := g.place()
 	p.Pieces = append(p.Pieces, Piece{At: filepath.Dir(g.Private), From: filepath.Dir(g.Private)})
@@ -411,7 +411,7 @@ func TestSetuid(t *testing.T) {
 			t.Fatal(step)
 		}
 	}
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	out := sh(t, compose(t, Full, g.place()), `"$1" /proc/self/status`, program)
 	if !strings.Contains(out, "Uid:\t0\t0\t0\t0\n") || !strings.Contains(out, "CapEff:\t0000000000000000\n") {
 		t.Errorf("a setuid program became %s", out)

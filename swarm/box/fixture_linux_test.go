@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ground is a machine in small: a HOME, a repository and a sibling of it, and
+// fixture is a machine in small: a HOME, a repository and a sibling of it, and
 // the state folder with a workspace and what belongs to somebody else.
-type ground struct {
+type fixture struct {
 	Dir, Home, Repo, Sibling, State, Ctl, Docker string
 	Base, Up, Work, Git, Private, Objects        string
 	Env                                          map[string]string
@@ -25,14 +25,14 @@ type ground struct {
 // secret is what nobody may read.
 const secret = "-- a secret --"
 
-func newGround(t *testing.T, dir string) *ground {
+func newFixture(t *testing.T, dir string) *fixture {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	under := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
-	g := &ground{
+	g := &fixture{
 		Dir: dir, Home: under("home"), Repo: under("home/src/repo"), Sibling: under("home/src/sibling"),
 		State: under("home/.state/swarm"), Ctl: under("ctl"), Docker: under("docker.sock"),
 	}
@@ -63,7 +63,7 @@ func newGround(t *testing.T, dir string) *ground {
 }
 
 // place is what an agent on the ground is given, on a rung with overlays.
-func (g *ground) place() Place {
+func (g *fixture) place() Place {
 	return Place{
 		State: g.State, Home: g.Home, Private: g.Private, Sockets: []string{g.Ctl},
 		Hide: []string{"~/.mine"}, Getenv: func(name string) string { return g.Env[name] },
@@ -77,7 +77,7 @@ func (g *ground) place() Place {
 
 // on is the same on any rung: without overlays the workspace is a folder, and
 // without mounts it is where it lies.
-func (g *ground) on(rung Rung) Place {
+func (g *fixture) on(rung Rung) Place {
 	p := g.place()
 	switch {
 	case rung == Landlock:

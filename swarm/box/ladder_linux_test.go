@@ -24,31 +24,31 @@ type answer struct {
 }
 
 // limits are the ways in which a system is made worse.
-func limits() map[string]func(*ground) error {
-	return map[string]func(*ground) error{
-		"nothing": func(*ground) error { return nil },
-		"no user namespaces": func(*ground) error {
+func limits() map[string]func(*fixture) error {
+	return map[string]func(*fixture) error{
+		"nothing": func(*fixture) error { return nil },
+		"no user namespaces": func(*fixture) error {
 			return os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0)
 		},
-		"no mount namespaces": func(*ground) error {
+		"no mount namespaces": func(*fixture) error {
 			return os.WriteFile("/proc/sys/user/max_mnt_namespaces", []byte("0"), 0)
 		},
-		"no PID namespaces": func(*ground) error {
+		"no PID namespaces": func(*fixture) error {
 			return os.WriteFile("/proc/sys/user/max_pid_namespaces", []byte("0"), 0)
 		},
-		"chroot": func(g *ground) error {
+		"chroot": func(g *fixture) error {
 			dir := filepath.Join(g.Dir, "root")
 			return errors.Join(os.Mkdir(dir, 0o700), unix.Mount("/", dir, "", unix.MS_BIND|unix.MS_REC, ""),
 				unix.Chroot(dir), unix.Chdir("/"))
 		},
-		"mount in /var/tmp":   func(g *ground) error { return mountIn(g.Dir) },
-		"mount in HOME":       func(g *ground) error { return mountIn(g.Home) },
+		"mount in /var/tmp":   func(g *fixture) error { return mountIn(g.Dir) },
+		"mount in HOME":       func(g *fixture) error { return mountIn(g.Home) },
 		"masked proc":         maskProc,
 		"state on an overlay": stateOnOverlay,
-		"masked proc, state on an overlay": func(g *ground) error {
+		"masked proc, state on an overlay": func(g *fixture) error {
 			return errors.Join(maskProc(g), stateOnOverlay(g))
 		},
-		"no user namespaces, no Landlock": func(*ground) error {
+		"no user namespaces, no Landlock": func(*fixture) error {
 			return errors.Join(os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0), noLandlock())
 		},
 	}
@@ -61,11 +61,11 @@ func mountIn(dir string) error {
 }
 
 // maskProc is what containers do.
-func maskProc(*ground) error {
+func maskProc(*fixture) error {
 	return unix.Mount("/dev/null", "/proc/timer_list", "", unix.MS_BIND, "")
 }
 
-func stateOnOverlay(g *ground) error {
+func stateOnOverlay(g *fixture) error {
 	own, up := filepath.Dir(g.Private), filepath.Join(g.Dir, "up")
 	wk := filepath.Join(g.Dir, "wk")
 	return errors.Join(os.Mkdir(up, 0o700), os.Mkdir(wk, 0o700),
@@ -87,7 +87,7 @@ func noLandlock() error {
 // playLimited makes the system worse and climbs the ladder.
 func playLimited(name string, args []string) int {
 	runtime.LockOSThread()
-	var g ground
+	var g fixture
 	err := json.Unmarshal([]byte(args[0]), &g)
 	if err == nil {
 		err = limits()[name](&g)
@@ -132,7 +132,7 @@ func playLimited(name string, args []string) int {
 // limited climbs the ladder on a system with a limit.
 func limited(t *testing.T, name string) answer {
 	t.Helper()
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	text, err := json.Marshal(g)
 	if err != nil {
 		t.Fatal(err)
@@ -223,8 +223,8 @@ func TestLadder(t *testing.T) {
 func TestNested(t *testing.T) {
 	t.Parallel()
 	need(t, Full)
-	g := newGround(t, outside(t))
-	inner := newGround(t, mustMkdir(t, filepath.Join(g.Up, "inner")))
+	g := newFixture(t, outside(t))
+	inner := newFixture(t, mustMkdir(t, filepath.Join(g.Up, "inner")))
 	// The agent finds it in its workspace.
 	text, err := json.Marshal(inner)
 	if err != nil {

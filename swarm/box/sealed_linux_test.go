@@ -6,7 +6,7 @@ import "testing"
 func TestSealed(t *testing.T) {
 	t.Parallel()
 	need(t, Full)
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	sh(t, compose(t, Full, g.place()), "echo mine >$1/mine", g.Repo)
 	p := g.place()
 	p.Pieces[1].Sealed = true

@@ -46,7 +46,7 @@ func hides(masks []string, path string) bool {
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	var paths []string
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	for _, name := range known() {
 		path := filepath.Join(g.Home, name)
 		write(t, path, secret)
@@ -93,7 +93,7 @@ func TestSecrets(t *testing.T) {
 // hidden there, but nothing of the repository.
 func TestSecretVariables(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, outside(t))
+	g := newFixture(t, outside(t))
 	// In HOME: an agent sees no other files of /tmp and /var/tmp.
 	else1, else2 := filepath.Join(g.Home, "else1"), filepath.Join(g.Home, "else2")
 	for _, path := range []string{
@@ -126,7 +126,7 @@ func TestLogins(t *testing.T) {
 	for _, tt := range []struct{ write, seen string }{
 		{".codex", ".codex/auth.json"}, {".claude", ".claude/file"}, {".pi/agent", ".pi/agent/file"}, {".config", ""}, {".ssh", ""}, {"", ""},
 	} {
-		g := newGround(t, t.TempDir())
+		g := newFixture(t, t.TempDir())
 		for _, name := range known() {
 			write(t, filepath.Join(g.Home, name), secret)
 		}
@@ -154,7 +154,7 @@ func TestLogins(t *testing.T) {
 func TestDevicesKeepTheirModes(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		hidden := filepath.Join(g.Home, ".npmrc")
 		write(t, hidden, secret)
 		w := compose(t, rung, g.on(rung))
@@ -172,7 +172,7 @@ func TestDevicesKeepTheirModes(t *testing.T) {
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
-		g := newGround(t, outside(t))
+		g := newFixture(t, outside(t))
 		plain := filepath.Join(g.Private, "plain")
 		var files []string
 		link := filepath.Join(g.Home, ".config/git/config")

@@ -12,7 +12,7 @@ import (
 func TestHiddenDevices(t *testing.T) {
 	t.Parallel()
 	need(t, Full)
-	g := newGround(t, t.TempDir())
+	g := newFixture(t, t.TempDir())
 	p := g.place()
 	entries, err := os.ReadDir("/dev")
 	if err != nil {

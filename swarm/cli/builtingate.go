@@ -42,7 +42,7 @@ type personAnswer struct {
 func (g *personGate) Pass(ctx context.Context, a ask.Action) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	ground, err := riskcmd.OpenGround(g.c, g.env)
+	ground, err := riskcmd.OpenSurroundings(g.c, g.env)
 	if err != nil {
 		return fmt.Errorf("it cannot be judged: %w", err)
 	}

@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// yard is a folder with a repository, a state folder and a HOME.
-type yard struct{ dir, home, repo, state string }
+// fixture is a folder with a repository, a state folder and a HOME.
+type fixture struct{ dir, home, repo, state string }
 
-func newYard(t *testing.T) yard {
+func newFixture(t *testing.T) fixture {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := yard{dir, filepath.Join(dir, "home"), filepath.Join(dir, "home/code/repo"), filepath.Join(dir, "state")}
+	y := fixture{dir, filepath.Join(dir, "home"), filepath.Join(dir, "home/code/repo"), filepath.Join(dir, "state")}
 	for _, sub := range []string{"home/.ssh", "home/.cache/tool", "home/code/repo/pkg", "home/code/other", "state/trees", "data", "run/swarm", "link"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func newYard(t *testing.T) yard {
 	return y
 }
 
-func (y yard) surroundings() Surroundings {
+func (y fixture) surroundings() Surroundings {
 	return Surroundings{
 		Home: y.home, Repo: []string{y.repo, filepath.Join(y.dir, "git")}, State: y.state,
 		Closed: []string{filepath.Join(y.home, ".ssh"), filepath.Join(y.dir, "run/swarm"), filepath.Join(y.dir, "none/sockets")},
@@ -45,15 +45,15 @@ func (y yard) surroundings() Surroundings {
 	}
 }
 
-// paths makes a list of one path; its D is the folder of the yard.
-func (y yard) paths(text string) []Path {
+// paths makes a list of one path; its D is the folder of the fixture.
+func (y fixture) paths(text string) []Path {
 	text = strings.ReplaceAll(text, "D", y.dir)
 	return []Path{{Text: text, Key: "k[0]", Origin: Origin{Layer: User, File: "f", Line: 7}}}
 }
 
 func TestWriteFolders(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	for _, tt := range []struct{ give, want, wrong string }{
 		{give: "D/data", want: "D/data"},
 		{give: "D//data/./", want: "D/data"},
@@ -115,7 +115,7 @@ func TestWriteFolders(t *testing.T) {
 
 func TestHidePaths(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	for _, tt := range []struct{ give, want, wrong string }{
 		{give: "D/data", want: "D/data"},
 		{give: "D/data.link", want: "D/data"}, // not the link
@@ -147,7 +147,7 @@ func TestHidePaths(t *testing.T) {
 // missing is no mistake of a file.
 func TestMisplaced(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newFixture(t)
 	text := func(s string) string { return strings.ReplaceAll(s, "D", y.dir) }
 	c := mustLoad(t,
 		user(text("[sandbox]\nhide = ['D/data']\nwrite = ['D/nope', 'D/state', 'D/data']\n[agents.u]\ncommand = ['x']\nwrite = ['~/.ssh']")),

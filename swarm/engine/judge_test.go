@@ -69,10 +69,10 @@ func (w *verbal) record() string {
 	return strings.Join(slices.Sorted(slices.Values(w.kept)), "; ")
 }
 
-// ears are sockets in a folder with a short name.
-type ears struct{ dir string }
+// askSockets are sockets in a folder with a short name.
+type askSockets struct{ dir string }
 
-func (e *ears) Listen(ctx context.Context, id task.ID, n int, decide func(context.Context, ask.Request) ask.Answer) (string, func() error, error) {
+func (e *askSockets) Listen(ctx context.Context, id task.ID, n int, decide func(context.Context, ask.Request) ask.Answer) (string, func() error, error) {
 	path := filepath.Join(e.dir, task.AttemptName(id, n))
 	s, err := ear.Listen(ctx, path, decide)
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *rig) judges(text string) *verbal {
 		r.t.Fatal(err)
 	}
 	w := &verbal{}
-	r.deps.Judge, r.deps.AskSockets = w, &ears{dir: dir}
+	r.deps.Judge, r.deps.AskSockets = w, &askSockets{dir: dir}
 	r.deps.Questions = inbox.Wait
 	r.config.Agents = specs("mine", `read -r prompt
 		may() { printf '{"command":"%s"}' "$1" | '`+self+`' __hook 2>> "$RIG/why.$SWARM_AGENT" >&2; echo $? >> "$RIG/may.$SWARM_AGENT"; }
@@ -274,7 +274,7 @@ func TestAskThatIsReadInTwoWays(t *testing.T) {
 // agent made by then, and no file that swarm put there for it to read.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.judges(`echo new > made; cp swarm-brief.md mine.md; may own; rm made; may own`)
 	call := mine()
 	call.Base, call.BaseTree = g.base, "tree"

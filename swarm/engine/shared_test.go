@@ -17,7 +17,7 @@ func until(file string) string { return `while ! test -e "` + file + `"; do slee
 // at the same time, and that their patches add up to its content.
 func TestSharedSeeEachOther(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Setup = `echo x >> "$RIG/setups"`
 	all := g.play(
 		g.shared(`echo 1 > one; `+until("two")+`pwd >> "$RIG/dirs"`),
@@ -38,7 +38,7 @@ func TestSharedSeeEachOther(t *testing.T) {
 // that successive edits of the same lines merge.
 func TestSharedChain(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Jobs = 1
 	g.play(
 		g.shared(`sed -i s/5/five/ lines; echo a > a`),
@@ -67,7 +67,7 @@ func TestSharedChain(t *testing.T) {
 // that builds on both.
 func TestSharedOrder(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	first := g.shared(`touch "$RIG/up"; ` + until("two") + until("$RIG/go") + `sed -i s/5/five/ lines`)
 	first.Label = "first"
 	second := g.shared(until("$RIG/up") + `sed -i s/5/v/ lines; sed -i s/v/5/ lines; sed -i s/4/four/ lines; echo 2 > two`)
@@ -93,7 +93,7 @@ func TestSharedOrder(t *testing.T) {
 // other.
 func TestSharedCancel(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	e := g.open(
 		g.shared(`echo 1 > one; exec sleep 1000`),
 		g.shared(until("one")+`touch "$RIG/up"; `+until("$RIG/go")+`echo 2 > two; test -e one`),
@@ -115,7 +115,7 @@ func TestSharedCancel(t *testing.T) {
 // TestSharedTimeout does the same for an agent that exceeds its time limit.
 func TestSharedTimeout(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	slow := g.shared(`echo 1 > one; exec sleep 1000`)
 	slow.Timeout = 1 // at once, or as soon as it runs
 	all := g.play(slow, g.shared(`echo 2 > two`))
@@ -132,7 +132,7 @@ func TestSharedRetry(t *testing.T) {
 	for _, fresh := range []bool{false, true} {
 		t.Run(fmt.Sprint("fresh ", fresh), func(t *testing.T) {
 			t.Parallel()
-			g := newGround(t)
+			g := newSharedFixture(t)
 			g.config.Jobs = 1
 			e := g.open(
 				g.shared(`test $SWARM_ATTEMPT = 2 && { sed -i s/8/eight/ lines; exec test -e two; }
@@ -161,13 +161,13 @@ func TestSharedRetry(t *testing.T) {
 }
 
 // busy2 is a shared call that holds its place until the rig is touched.
-func busy2(g *ground) *task.Call { return g.shared(until("$RIG/go") + "true") }
+func busy2(g *sharedFixture) *task.Call { return g.shared(until("$RIG/go") + "true") }
 
 // TestSharedRetryWithoutAnEdit has an agent whose second attempt changes
 // nothing: the patch of its first attempt stays.
 func TestSharedRetryWithoutAnEdit(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Jobs = 1
 	calls := []*task.Call{
 		g.shared(`test $SWARM_ATTEMPT = 2 && exit; echo a > a; exit 1`), g.shared(`echo b > b`),
@@ -185,7 +185,7 @@ func TestSharedRetryWithoutAnEdit(t *testing.T) {
 // TestSharedVerify checks each capture in a workspace of its own.
 func TestSharedVerify(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Jobs = 1
 	g.config.Verify = `pwd >> "$RIG/checks"; echo junk > junk; ls > "$RIG/ls.$SWARM_AGENT"; test -e good`
 	all := g.play(g.shared(`echo 1 > one`), g.shared(`echo 2 > good`), g.shared(`true`))
@@ -205,7 +205,7 @@ func TestSharedVerify(t *testing.T) {
 // workspace with all captured work.
 func TestSharedGone(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Jobs = 1
 	all := g.play(
 		g.shared(`echo 1 > one`), g.shared(`rm -rf "$PWD"`), g.shared(`test -e one && echo 3 > three`),
@@ -221,7 +221,7 @@ func TestSharedGone(t *testing.T) {
 // made again for the next agent.
 func TestSharedSetupFails(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Jobs = 1
 	g.config.Setup = `echo junk > junk; test "$SWARM_AGENT" = a2`
 	all := g.play(g.shared(`echo 1 > one`), g.shared(`echo 2 > two`))
@@ -235,7 +235,7 @@ func TestSharedSetupFails(t *testing.T) {
 // all its changes are in the patch of another.
 func TestSharedEmptyAnswer(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Agents = specs("mine", `echo 1 > one; touch "$RIG/wrote"; `+until("$RIG/go")+`printf '{"type":"result","text":""}\n'`)
 	call := g.shared("")
 	call.Agent, call.Command = "mine", nil
@@ -254,7 +254,7 @@ func TestSharedEmptyAnswer(t *testing.T) {
 // stays to the end of the run.
 func TestSharedRoom(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	var free atomic.Int64
 	free.Store(1 << 40)
 	g.deps.Disk = &limit.Disk{Dir: g.dir, Free: func() (int64, error) { return free.Load(), nil }}
@@ -279,7 +279,7 @@ func TestSharedRoom(t *testing.T) {
 // TestSharedRefused refuses calls that cannot be in the same workspace.
 func TestSharedRefused(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	dependent, elsewhere := g.shared("true"), g.shared("true")
 	dependent.After = []string{"x"}
 	elsewhere.Base = "other"

@@ -18,7 +18,7 @@ import (
 // that completed runs again.
 func TestSharedResume(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Jobs = 1
 	calls := []*task.Call{
 		g.shared(`echo a1 >> "$RIG/starts"; echo a > a; rm lines; printf '*\n' > .gitignore`),
@@ -41,7 +41,7 @@ func TestSharedResume(t *testing.T) {
 // TestSharedVerifyStopped resumes the check alone.
 func TestSharedVerifyStopped(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Verify = `touch "$RIG/checking"; test -e "$RIG/go" || exec sleep 1000`
 	call := g.shared(`echo x >> "$RIG/starts"; echo 1 > one`)
 	e := g.open(call)
@@ -61,7 +61,7 @@ func TestSharedVerifyStopped(t *testing.T) {
 // as that is so, and loses nothing.
 func TestSharedCaptureLater(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Jobs = 1
 	calls := []*task.Call{
 		g.shared(`echo x >> "$RIG/starts"; echo 1 > one`), g.shared(`echo x >> "$RIG/starts"; echo 2 > two`),
@@ -95,7 +95,7 @@ func TestSharedCaptureLater(t *testing.T) {
 // released at the end.
 func TestSharedCaptureAgain(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.trees.set(errFull)
 	e := g.open(g.shared(`test $SWARM_ATTEMPT = 2 && exec touch two; touch one`), busy2(g))
 	is(t, "first", strings.HasPrefix(word(settled(e).Result), "failed capture_failed"), true)
@@ -113,9 +113,9 @@ func TestSharedCaptureAgain(t *testing.T) {
 }
 
 // twoShared makes two agents that work in a workspace in turn.
-func twoShared(t *testing.T) (*ground, []*task.Call) {
+func twoShared(t *testing.T) (*sharedFixture, []*task.Call) {
 	t.Helper()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	g.config.Jobs = 1
 	g.config.Setup = `echo junk > made`
 	return g, []*task.Call{
@@ -206,7 +206,7 @@ func TestSharedDied(t *testing.T) {
 // TestSharedKilled recovers a workspace in which two were at work.
 func TestSharedKilled(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newSharedFixture(t)
 	calls := []*task.Call{
 		g.shared(`echo a1 >> "$RIG/starts"; echo 0 > zero`),
 		g.shared(`test $SWARM_ATTEMPT = 2 && exec test -e one; echo 1 > one; touch "$RIG/up1"; exec sleep 1000`),
@@ -252,7 +252,7 @@ func TestSharedKilled(t *testing.T) {
 func TestSharedRecoversNothing(t *testing.T) {
 	t.Parallel()
 	for _, made := range []bool{false, true} {
-		g := newGround(t)
+		g := newSharedFixture(t)
 		lease := &event.Leased{
 			Agent: "a1", Attempt: 1, Backend: "worktree", Base: g.base, Shared: true,
 			Dir:   filepath.Join(g.deps.Run.State().Trees(g.deps.Run.ID), "shared.a1.1"),

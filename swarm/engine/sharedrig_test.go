@@ -18,8 +18,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// ground is a rig whose workspaces are real ones of a real repository.
-type ground struct {
+// sharedFixture is a rig whose workspaces are real ones of a real repository.
+type sharedFixture struct {
 	*rig
 	root   string // the user's checkout
 	repo   *git.Repo
@@ -51,10 +51,10 @@ func (f *faulty) Capture(ctx context.Context, r worktree.CaptureRequest) (*workt
 	return f.Trees.Capture(ctx, r)
 }
 
-// newGround makes a repository with a file of ten lines.
-func newGround(t *testing.T) *ground {
+// newSharedFixture makes a repository with a file of ten lines.
+func newSharedFixture(t *testing.T) *sharedFixture {
 	t.Helper()
-	g := &ground{rig: newRig(t), root: t.TempDir()}
+	g := &sharedFixture{rig: newRig(t), root: t.TempDir()}
 	t.Cleanup(func() { _ = worktree.RemoveAll(g.spaces.root) })
 	g.git("init", "-q", "-b", "main", "--template=")
 	g.git("config", "user.name", "User")
@@ -86,12 +86,12 @@ func newGround(t *testing.T) *ground {
 	return g
 }
 
-func (g *ground) environ() []string {
+func (g *sharedFixture) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.dir, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C"}
 }
 
 // git runs git in the user's checkout.
-func (g *ground) git(args ...string) string {
+func (g *sharedFixture) git(args ...string) string {
 	g.t.Helper()
 	cmd := exec.Command("git", args...)
 	// Since 2.47 a commit leaves a process behind that tidies up, with a lock in the
@@ -106,7 +106,7 @@ func (g *ground) git(args ...string) string {
 }
 
 // shared is a shared call of a text of sh.
-func (g *ground) shared(text string) *task.Call {
+func (g *sharedFixture) shared(text string) *task.Call {
 	return &task.Call{
 		Input: &task.TypedAgentInput{}, Command: []string{"sh", "-c", text}, Script: true, Shared: true,
 		Base: g.base, BaseTree: "tree",
@@ -114,7 +114,7 @@ func (g *ground) shared(text string) *task.Call {
 }
 
 // open opens an engine on the current records, with calls.
-func (g *ground) open(calls ...*task.Call) *Engine {
+func (g *sharedFixture) open(calls ...*task.Call) *Engine {
 	g.t.Helper()
 	e := Open(g.t.Context(), g.deps, g.config, g.view())
 	if _, err := e.StartAll(calls); err != nil {
@@ -123,7 +123,7 @@ func (g *ground) open(calls ...*task.Call) *Engine {
 	return e
 }
 
-func (g *ground) close(e *Engine) {
+func (g *sharedFixture) close(e *Engine) {
 	g.t.Helper()
 	if err := e.Close(); err != nil {
 		g.t.Fatal(err)
@@ -132,7 +132,7 @@ func (g *ground) close(e *Engine) {
 
 // left holds that no workspace is there any more, nothing went into the trash,
 // and the user's checkout is as it was.
-func (g *ground) left() {
+func (g *sharedFixture) left() {
 	g.t.Helper()
 	state := g.deps.Run.State()
 	for _, dir := range []string{state.Trees(g.deps.Run.ID), state.Trash()} {
@@ -157,7 +157,7 @@ func (g *ground) left() {
 }
 
 // untouched holds that the user's checkout is as it was.
-func (g *ground) untouched() {
+func (g *sharedFixture) untouched() {
 	g.t.Helper()
 	is(g.t, "the checkout", g.git("status", "--porcelain"), "")
 	is(g.t, "HEAD", g.git("rev-parse", "HEAD"), g.base)
@@ -165,7 +165,7 @@ func (g *ground) untouched() {
 }
 
 // merge merges the patches of agents in the order of their captures.
-func (g *ground) merge(ids ...task.ID) *merge.Outcome {
+func (g *sharedFixture) merge(ids ...task.ID) *merge.Outcome {
 	g.t.Helper()
 	v := g.view()
 	var agents []*store.Agent
@@ -194,7 +194,7 @@ func (g *ground) merge(ids ...task.ID) *merge.Outcome {
 }
 
 // whole holds that all patches together give the shared workspace.
-func (g *ground) whole() {
+func (g *sharedFixture) whole() {
 	g.t.Helper()
 	v := g.view()
 	var all []task.ID
@@ -209,13 +209,13 @@ func (g *ground) whole() {
 }
 
 // patch returns the patch of an agent's result.
-func (g *ground) patch(id task.ID) *task.Patch {
+func (g *sharedFixture) patch(id task.ID) *task.Patch {
 	g.t.Helper()
 	return g.view().Agent(id).Result().Done().Patch
 }
 
 // paths are the files of its patch.
-func (g *ground) paths(id task.ID) string {
+func (g *sharedFixture) paths(id task.ID) string {
 	g.t.Helper()
 	p := g.patch(id)
 	if p == nil {
@@ -235,7 +235,7 @@ func (g *ground) paths(id task.ID) string {
 }
 
 // files are those of the shared workspace as it was captured last.
-func (g *ground) files() string {
+func (g *sharedFixture) files() string {
 	g.t.Helper()
 	return strings.Join(strings.Fields(g.git("ls-tree", "-r", "--name-only", g.view().Tip)), " ")
 }

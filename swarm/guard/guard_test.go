@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// ground is a program with guards before it, and somebody who is asked.
-type ground struct {
+// fixture is a program with guards before it, and somebody who is asked.
+type fixture struct {
 	t      testing.TB
 	dir    string
 	socket string
@@ -37,14 +37,14 @@ type ground struct {
 	asked []ask.Action
 }
 
-func newGround(t testing.TB, decide func(context.Context, ask.Action) ask.Answer) *ground {
+func newFixture(t testing.TB, decide func(context.Context, ask.Action) ask.Answer) *fixture {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "guard") // short: a socket's path is bounded
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	g := &ground{t: t, dir: dir, socket: filepath.Join(dir, "s")}
+	g := &fixture{t: t, dir: dir, socket: filepath.Join(dir, "s")}
 	s, err := ear.Listen(t.Context(), g.socket, func(ctx context.Context, r ask.Request) ask.Answer {
 		g.mu.Lock()
 		g.asked = append(g.asked, r.Actions...)
@@ -61,7 +61,7 @@ func newGround(t testing.TB, decide func(context.Context, ask.Action) ask.Answer
 }
 
 // write writes a program.
-func (g *ground) write(name, text string) {
+func (g *fixture) write(name, text string) {
 	g.t.Helper()
 	file := filepath.Join(g.dir, name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -71,7 +71,7 @@ func (g *ground) write(name, text string) {
 }
 
 // guards makes guards of a build of their own, and returns their folder.
-func (g *ground) guards(build string, names ...string) string {
+func (g *fixture) guards(build string, names ...string) string {
 	g.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -101,7 +101,7 @@ type said struct {
 }
 
 // shell runs a text where PATH names some folders, and what a shell needs.
-func (g *ground) shell(text string, path []string, more ...string) said {
+func (g *fixture) shell(text string, path []string, more ...string) said {
 	g.t.Helper()
 	cmd := g.command(text, path, more...)
 	var out, errs strings.Builder
@@ -112,7 +112,7 @@ func (g *ground) shell(text string, path []string, more ...string) said {
 	return said{code(cmd), out.String(), errs.String()}
 }
 
-func (g *ground) command(text string, path []string, more ...string) *exec.Cmd {
+func (g *fixture) command(text string, path []string, more ...string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", "-c", text)
 	cmd.Dir = g.dir
 	cmd.Env = append([]string{"PATH=" + strings.Join(append(path, "/usr/bin:/bin"), ":"), ask.Variable + "=" + g.socket}, more...)
@@ -126,7 +126,7 @@ func code(cmd *exec.Cmd) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-func (g *ground) lines() []string {
+func (g *fixture) lines() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var all []string
@@ -146,7 +146,7 @@ func byWord(_ context.Context, a ask.Action) ask.Answer {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, byWord)
+	g := newFixture(t, byWord)
 	first, second := g.guards("one", "frob", "gone", "plain", "ends"), g.guards("two", "frob")
 	real := filepath.Join(g.dir, "real")
 	g.write("real/plain", "echo \"plain $*\"\n")
@@ -189,7 +189,7 @@ func TestRun(t *testing.T) {
 // TestWhere: what is asked names the folder.
 func TestWhere(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, byWord)
+	g := newFixture(t, byWord)
 	path := []string{g.guards("one", "frob"), filepath.Join(g.dir, "real")}
 	g.shell("cd real && frob", path)
 	g.mu.Lock()
@@ -206,7 +206,7 @@ func same(a, b ask.Action) bool { return a.Command == b.Command && a.Cwd == b.Cw
 func TestEndsWhileAsked(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})
-	g := newGround(t, func(ctx context.Context, _ ask.Action) ask.Answer {
+	g := newFixture(t, func(ctx context.Context, _ ask.Action) ask.Answer {
 		close(asked)
 		<-ctx.Done()
 		return ask.Answer{Allow: true}
@@ -243,7 +243,7 @@ func TestCalled(t *testing.T) {
 // BenchmarkGuard runs a program that may, in turn with itself without a guard,
 // and reports how much longer it takes.
 func BenchmarkGuard(b *testing.B) {
-	g := newGround(b, func(context.Context, ask.Action) ask.Answer { return ask.Answer{Allow: true} })
+	g := newFixture(b, func(context.Context, ask.Action) ask.Answer { return ask.Answer{Allow: true} })
 	guards := g.guards("one", "true")
 	env := []string{"PATH=" + guards + ":/usr/bin:/bin", ask.Variable + "=" + g.socket}
 	run := func(path string) {

@@ -7,7 +7,7 @@ import (
 
 func TestWithout(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, byWord)
+	g := newFixture(t, byWord)
 	guards := g.guards("one", "frob")
 	g.write("two/guards/own/frob", "") // of somebody who has never heard of swarm
 	own := g.dir + "/two/guards/own"

@@ -14,7 +14,7 @@ import (
 // TestConflicts: pairs that change a common file and do not merge.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, map[string]string{"f": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "g": "1\n"})
+	g := newFixture(t, map[string]string{"f": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "g": "1\n"})
 	g.patch("a1", map[string]string{"f": "one\n2\n3\n4\n5\n6\n7\n8\n9\n"})
 	g.patch("a2", map[string]string{"f": "uno\n2\n3\n4\n5\n6\n7\n8\n9\n", "g": "eins\n"})
 	g.patch("a3", map[string]string{"f": "1\n2\n3\n4\n5\n6\n7\n8\nnine\n"})

@@ -18,8 +18,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// ground is a repository with patches, made by real git.
-type ground struct {
+// fixture is a repository with patches, made by real git.
+type fixture struct {
 	testing.TB
 	dir     string
 	base    git.Hash
@@ -28,10 +28,10 @@ type ground struct {
 	q       *git.Quarantine
 }
 
-// newGround makes a repository whose base has some files.
-func newGround(t testing.TB, files map[string]string) *ground {
+// newFixture makes a repository whose base has some files.
+func newFixture(t testing.TB, files map[string]string) *fixture {
 	t.Helper()
-	g := &ground{TB: t, dir: t.TempDir(), paths: map[string][]string{}}
+	g := &fixture{TB: t, dir: t.TempDir(), paths: map[string][]string{}}
 	g.git("init", "-q", "-b", "main")
 	g.base = g.commit(files)
 	repo, err := git.New(g.environ()).Discover(t.Context(), g.dir)
@@ -48,11 +48,11 @@ func newGround(t testing.TB, files map[string]string) *ground {
 	return g
 }
 
-func (g *ground) environ() []string {
+func (g *fixture) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.dir, "TMPDIR=" + g.dir}
 }
 
-func (g *ground) git(args ...string) string {
+func (g *fixture) git(args ...string) string {
 	g.Helper()
 	cmd := exec.CommandContext(g.Context(), "git", append([]string{"-c", "maintenance.auto=false"}, args...)...)
 	cmd.Dir = g.dir
@@ -64,7 +64,7 @@ func (g *ground) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (g *ground) commit(files map[string]string) git.Hash {
+func (g *fixture) commit(files map[string]string) git.Hash {
 	g.Helper()
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(g.dir, name), []byte(text), 0o600); err != nil {
@@ -77,7 +77,7 @@ func (g *ground) commit(files map[string]string) git.Hash {
 }
 
 // patch adds a patch on the base.
-func (g *ground) patch(id string, files map[string]string) {
+func (g *fixture) patch(id string, files map[string]string) {
 	g.Helper()
 	g.git("checkout", "-q", "--detach", string(g.base))
 	commit := g.commit(files)
@@ -100,7 +100,7 @@ type checker struct {
 }
 
 // gate makes a gate whose check is c.
-func (g *ground) gate(c *checker) *Gate {
+func (g *fixture) gate(c *checker) *Gate {
 	g.Helper()
 	c.trees = map[git.Hash]string{}
 	gate := NewGate(GateRequest{
@@ -148,7 +148,7 @@ func setOf(names string) []string {
 // TestGateVerdicts: which verdict stands for a trial, and whether the check runs.
 func TestGateVerdicts(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, map[string]string{"f": "1\n"})
+	g := newFixture(t, map[string]string{"f": "1\n"})
 	g.patch("a1", map[string]string{"a": "x\n"})
 	g.patch("a2", map[string]string{"b": "x\n"})
 	passed, failed, earlier := Verdict{Passed: true}, Verdict{}, Verdict{Passed: true, Earlier: true}
@@ -189,7 +189,7 @@ func TestGateVerdicts(t *testing.T) {
 // TestGateVerify: a round verifies each tree once and reports each trial once.
 func TestGateVerify(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, map[string]string{"f": "1\n"})
+	g := newFixture(t, map[string]string{"f": "1\n"})
 	g.patch("a1", map[string]string{"a": "x\n"})
 	g.patch("a2", map[string]string{"b": "x\n"})
 	c := &checker{bad: []string{"a2"}}
@@ -223,7 +223,7 @@ func TestGateVerify(t *testing.T) {
 // since the branch passed.
 func TestGateLands(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, map[string]string{"f": "1\n"})
+	g := newFixture(t, map[string]string{"f": "1\n"})
 	g.patch("a1", map[string]string{"a": "x\n"})
 	g.patch("a2", map[string]string{"b": "x\n"})
 	c := &checker{known: map[string][]Verdict{"branch": {{Passed: true, Earlier: true}}}}

@@ -16,7 +16,7 @@ import (
 // merge.
 func TestLinked(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, map[string]string{"f": "1\n"})
+	g := newFixture(t, map[string]string{"f": "1\n"})
 	nobody := strings.Repeat("1", len(g.base))
 	plain := g.git("commit-tree", "-p", string(g.base), "-m", "plain", string(g.base)+"^{tree}")
 	g.git("update-index", "--add", "--cacheinfo", "160000,"+nobody+",sub")

@@ -82,7 +82,7 @@ func (s *slowCheck) overdue(Candidate) <-chan struct{} {
 // checks may run at the same time. So it ends, or the landing does.
 func TestGateTimes(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, map[string]string{"f": "1\n"})
+	g := newFixture(t, map[string]string{"f": "1\n"})
 	g.patch("a1", map[string]string{"a": "x\n"})
 	none := &NoVerdictError{Reason: "it hangs"}
 	for _, tt := range []struct {

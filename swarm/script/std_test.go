@@ -10,9 +10,9 @@ import (
 	told "agentswarm/swarm/stage"
 )
 
-// ground is what std stands on in these tests: `agent` answers by a function
+// library is what std stands on in these tests: `agent` answers by a function
 // that each test gives and notes what it was asked; the rest is as plain.
-const ground = `
+const library = `
 const calls = [];
 let answer = () => null;
 const fault = (code) => Object.assign(new Error(code + '!'), { code });
@@ -56,7 +56,7 @@ func onStage(t *testing.T, body string) string {
 		t.Fatal(err)
 	}
 	program := "(() => { 'use strict'; const STD = " + strings.TrimSpace(stdSource) + ";\nconst STAGES = " + strings.TrimSpace(stagesSource) +
-		";\nconst PARTS = " + string(parts) + ";\n" + ground +
+		";\nconst PARTS = " + string(parts) + ";\n" + library +
 		"return (async () => {" + body + "})().then((v) => JSON.stringify(v)," +
 		" (e) => `${e.name} ${e.code ?? '-'}: ${e.message}`); })()"
 	rt := goja.New()

@@ -14,7 +14,7 @@ import (
 // TestApartTake: a blob is stored only under the name that was requested.
 func TestApartTake(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	index := filepath.Join(y.dir, ".git", "index")
 	const text = "blob 4\x00new\n"
 	const id = Hash("3e757656cf36eca53338e520d134963a44f793f8")

@@ -42,7 +42,7 @@ func TestBrokenObjects(t *testing.T) {
 	t.Parallel()
 	for _, rev := range []string{"HEAD:f", "HEAD^{tree}"} {
 		for _, damage := range []string{"missing", "damaged"} {
-			g := newGround(t)
+			g := newFixture(t)
 			g.commit("f", "text\n")
 			id := strings.TrimSpace(g.git("rev-parse", rev))
 			file := filepath.Join(g.root, ".git", "objects", id[:2], id[2:])
@@ -68,7 +68,7 @@ func TestBrokenObjects(t *testing.T) {
 func TestLostObjects(t *testing.T) {
 	t.Parallel()
 	for _, rev := range []string{"HEAD", "HEAD^{tree}"} {
-		g := newGround(t)
+		g := newFixture(t)
 		g.commit("f", "text\n")
 		head := Hash(strings.TrimSpace(g.git("rev-parse", "HEAD")))
 		id := strings.TrimSpace(g.git("rev-parse", rev))
@@ -84,7 +84,7 @@ func TestLostObjects(t *testing.T) {
 			t.Errorf("%s: %v, want the object %s", rev, err, id)
 		}
 	}
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("f", "text\n")
 	var bad *RevError
 	for _, rev := range []string{"nope", strings.Repeat("ab", 20)} {
@@ -100,7 +100,7 @@ func TestDamagedObjects(t *testing.T) {
 	t.Parallel()
 	for _, rev := range []string{"HEAD", "HEAD^{tree}", "HEAD:f"} {
 		for _, junk := range []string{"junk", ""} {
-			g := newGround(t)
+			g := newFixture(t)
 			g.commit("f", "text\n")
 			head := Hash(g.git("rev-parse", "HEAD"))
 			id := g.git("rev-parse", rev)
@@ -137,7 +137,7 @@ func TestDamagedObjects(t *testing.T) {
 func TestDamagedIndex(t *testing.T) {
 	t.Parallel()
 	for _, junk := range []string{"", "junk", strings.Repeat("junk", 100), "DIRC\x00\x00\x00\x09" + strings.Repeat("x", 100)} {
-		g := newGround(t)
+		g := newFixture(t)
 		g.commit("f", "text\n")
 		index := filepath.Join(g.root, ".git", "index")
 		g.ok(os.WriteFile(index, []byte(junk), 0o600))
@@ -166,7 +166,7 @@ func TestDamagedRef(t *testing.T) {
 	t.Parallel()
 	for _, junk := range []string{"", "junk\n", strings.Repeat("\x00", 41)} {
 		for _, rev := range []string{"HEAD", "main"} {
-			g := newGround(t)
+			g := newFixture(t)
 			g.commit("f", "text\n")
 			id := g.git("rev-parse", "HEAD")
 			file := filepath.Join(g.root, ".git", "refs", "heads", "main")
@@ -184,7 +184,7 @@ func TestDamagedRef(t *testing.T) {
 			}
 		}
 	}
-	g := newGround(t)
+	g := newFixture(t)
 	var unborn *RevError
 	if _, err := g.repo().Commit(t.Context(), "HEAD"); !errors.As(err, &unborn) {
 		t.Errorf("an empty repository: %v, want that HEAD is no commit", err)

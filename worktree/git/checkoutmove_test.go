@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// wantFiles fails where files of the yard hold something else; an empty
+// wantFiles fails where files of the fixture hold something else; an empty
 // content is a file that is not there.
-func (y *yard) wantFiles(want map[string]string) {
+func (y *objectFixture) wantFiles(want map[string]string) {
 	y.Helper()
 	for name, text := range want {
 		got, err := os.ReadFile(filepath.Join(y.dir, name))
@@ -27,7 +27,7 @@ func (y *yard) wantFiles(want map[string]string) {
 
 // fork is a commit that changes a, deletes d/b and makes d/b/c and e/f; the
 // checkout stays where it is.
-func (y *yard) fork() (from, to Hash) {
+func (y *objectFixture) fork() (from, to Hash) {
 	y.Helper()
 	from = y.hash("HEAD")
 	y.write("a", "2\n")
@@ -111,7 +111,7 @@ func TestDirtyErrorIsShort(t *testing.T) {
 // TestHolders: who stands on a branch, and who will come back to it.
 func TestHolders(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	want := func(ref string, want ...string) {
 		t.Helper()
 		holders, err := y.repo.Holders(t.Context(), ref)
@@ -150,7 +150,7 @@ func TestHolders(t *testing.T) {
 
 func TestApplyPatchIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	from, to := y.fork()
 	file := filepath.Join(y.home, "patch")
 	out, err := os.Create(file)
@@ -206,7 +206,7 @@ func TestApplyPatchIsAllOrNothing(t *testing.T) {
 
 func TestContains(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	from, to := y.fork()
 	for _, tt := range []struct {
 		commit, ancestor Hash

@@ -10,7 +10,7 @@ import (
 // test may be too old to run such hooks, so its configuration is read.
 func TestConfiguredHooksAreOff(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	names := []string{"mine", "team.Guard", "lint staged", "a=b", "post-index-change"}
 	for _, name := range names {
 		g.git("config", "hook."+name+".event", "post-index-change")
@@ -31,7 +31,7 @@ func TestConfiguredHooksAreOff(t *testing.T) {
 // from the first call on.
 func TestDiscoverFindsHooks(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.git("config", "--global", "hook.mine.command", "true")
 	r := g.repo()
 	version, err := r.Git.Version(t.Context())
@@ -46,7 +46,7 @@ func TestDiscoverFindsHooks(t *testing.T) {
 // gits that make a repository.
 func TestFindHooksBeforeARepository(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.git("config", "--global", "hook.mine.command", "true")
 	made := New(g.environ())
 	dir := t.TempDir()

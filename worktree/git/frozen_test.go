@@ -10,7 +10,7 @@ import (
 // TestFrozenValues reads the values of the copy.
 func TestFrozenValues(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	values := map[string]string{
 		"filter.a b.clean":          `sh -c 'tr "a" "b\n"; #x' ; # not a comment`,
 		`filter.q"u\o.te.clean`:     "\ttabs and\nlines ",
@@ -65,7 +65,7 @@ func TestFrozenValues(t *testing.T) {
 
 func TestFrozenRules(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "a\n")
 	g.ok(os.MkdirAll(filepath.Join(g.home, ".config", "git"), 0o755),
 		os.MkdirAll(filepath.Join(g.root, ".git", "info"), 0o755),
@@ -97,7 +97,7 @@ func TestFrozenRules(t *testing.T) {
 // TestFrozenWithoutHome: services often have a HOME that is no folder, such as /dev/null.
 func TestFrozenWithoutHome(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "a\n")
 	g.home = os.DevNull
 	if _, err := g.repo().Freeze(t.Context(), filepath.Join(t.TempDir(), "frozen")); err != nil {

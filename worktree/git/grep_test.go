@@ -10,7 +10,7 @@ import (
 // plain, and stops after the most lines.
 func TestGrep(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	commit := g.commit("a.go", "one\nio.Read(x)\n", "dir/b: c.txt", "io.Read\nioXRead\n[io.Read]\n", "bin", "io.Read\x00")
 	find := func(most int, words ...string) (all []string, more bool) {
 		more, err := g.repo().Grep(t.Context(), GrepRequest{Commit: commit, Words: words, Most: most, Take: func(path string, line int, text string) {

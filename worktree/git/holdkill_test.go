@@ -20,7 +20,7 @@ const killVariable = "SWARM_TEST_KILL"
 func killedHold(t *testing.T, plan string) {
 	f := strings.Split(plan, "\n")
 	home, root, step, act := f[0], f[1], f[2], f[3]
-	r, err := New((&ground{home: home}).environ()).Discover(t.Context(), root)
+	r, err := New((&fixture{home: home}).environ()).Discover(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}

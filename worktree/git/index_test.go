@@ -15,7 +15,7 @@ func TestReadIndex(t *testing.T) {
 		for _, version := range []string{"2", "3", "4"} {
 			t.Run(format+" version "+version, func(t *testing.T) {
 				t.Parallel()
-				g := newGround(t, "--object-format="+format)
+				g := newFixture(t, "--object-format="+format)
 				long := strings.Repeat("long/", 200)
 				g.commit("a", "a\n", "d/b", "b\n", "d/bc", "c\n", "d/bcd/e", "e\n", "x\ny\xff", "", long+"f", "f\n")
 				g.ok(os.Symlink("a", filepath.Join(g.root, "ln")), os.Chmod(filepath.Join(g.root, "a"), 0o755))
@@ -55,7 +55,7 @@ func TestReadIndex(t *testing.T) {
 
 func TestReadIndexRefuses(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("in/a", "a\n", "out/b", "b\n")
 	index := filepath.Join(g.root, ".git", "index")
 	text, err := os.ReadFile(index)

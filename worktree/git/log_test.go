@@ -24,7 +24,7 @@ func brief(entries []LogEntry) string {
 
 func TestLog(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "1\n", "dir/:(top) b", "1\n")
 	g.commit("dir/:(top) b", "2\n", "c\nd", "1\n")
 	g.git("checkout", "-q", "-b", "side", "HEAD~1")
@@ -76,7 +76,7 @@ work by User: ["a" "dir/:(top) b"]
 // logs, other authors, and a replacement for the requested commit.
 func TestLogRunsNothing(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	first := g.commit("a", "1\n", ".mailmap", "Other <other@example.com> <user@example.com>\n")
 	head := g.commit("a", "2\n")
 	q := g.quarantine(g.frozen())
@@ -102,7 +102,7 @@ func TestLogRunsNothing(t *testing.T) {
 // TestLogShallow ends where the history of a clone does.
 func TestLogShallow(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "1\n")
 	head := g.commit("a", "2\n")
 	clone := filepath.Join(g.home, "clone")

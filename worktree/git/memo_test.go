@@ -14,7 +14,7 @@ import (
 // TestMemo asks for facts about objects twice, the second time without the objects.
 func TestMemo(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.ok(os.MkdirAll(filepath.Join(g.root, "d"), 0o755), os.WriteFile(filepath.Join(g.root, "d", "AGENTS.md"), []byte("text\n"), 0o600))
 	g.git("add", "-A")
 	g.git("commit", "-qm", "first")
@@ -86,7 +86,7 @@ func TestMemo(t *testing.T) {
 // commit.
 func TestCommitTreeMoves(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	first := g.commit("a", "a")
 	second := g.commit("b", "b")
 	g.git("reset", "-q", "--soft", string(first))

@@ -19,7 +19,7 @@ import (
 )
 
 // side makes a commit on the first commit with some files changed.
-func (y *yard) side(files map[string]string) Hash {
+func (y *objectFixture) side(files map[string]string) Hash {
 	y.Helper()
 	y.git("checkout", "-q", "--detach", "main")
 	// A file is removed before a folder takes its place.
@@ -35,7 +35,7 @@ func (y *yard) side(files map[string]string) Hash {
 }
 
 // gitlink is a commit on base with a submodule at an id.
-func (y *yard) gitlink(base Hash, id string) Hash {
+func (y *objectFixture) gitlink(base Hash, id string) Hash {
 	y.Helper()
 	o := y.objects()
 	tree, err := o.WriteTree(y.Context(), []TreeEntry{{"sub", "160000", Hash(strings.Repeat(id, y.repo.hexLen()))}})
@@ -54,7 +54,7 @@ func (y *yard) gitlink(base Hash, id string) Hash {
 func TestMerger(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
-		y := newYard(t, "--object-format="+format)
+		y := newObjectFixture(t, "--object-format="+format)
 		lines := strings.Repeat("line\n", 20)
 		y.write("long", lines)
 		y.commit()
@@ -99,7 +99,7 @@ func TestMerger(t *testing.T) {
 }
 
 // commitsOn writes a commit, every other time in a pack with more of them.
-func (y *yard) commitsOn(o *Objects, c CommitRequest, i int) (last Hash) {
+func (y *objectFixture) commitsOn(o *Objects, c CommitRequest, i int) (last Hash) {
 	y.Helper()
 	for k := range 1 + i%2*looseUpTo {
 		c.Message = fmt.Sprintf("%d %d\n", i, k)
@@ -115,7 +115,7 @@ func (y *yard) commitsOn(o *Objects, c CommitRequest, i int) (last Hash) {
 // the process. The next merge works.
 func TestMergerRefuses(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	a, b := y.side(map[string]string{"a": "2\n"}), y.side(map[string]string{"d/b": "2\n"})
 	stranger := y.gitlink("", "1")
 	m := y.q.Merger()
@@ -166,7 +166,7 @@ func TestMergerOdd(t *testing.T) {
 		"keeps it all":   {`out=$(mktemp "$0.XXXXXX"); git "$@" > "$out"; cat "$out"; rm "$out"`, 6, 6},
 		"ends too early": {`head -n 1 | git "$@"`, 3, 3},
 	} {
-		y := newYard(t)
+		y := newObjectFixture(t)
 		a, b, c := y.side(map[string]string{"a": "2\n"}), y.side(map[string]string{"d/b": "2\n"}), y.side(map[string]string{"a": "3\n"})
 		starts := filepath.Join(y.home, "starts")
 		fake := filepath.Join(y.home, "git")

@@ -79,7 +79,7 @@ func FuzzMergeTree(f *testing.F) {
 
 func TestMergeTree(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	base := y.hash("HEAD")
 	y.write("a", "2\n")
 	ours := y.commit()
@@ -116,7 +116,7 @@ func TestMergeTree(t *testing.T) {
 // crash is final, a retry after a kill may succeed.
 func TestMergeTreeCrash(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	head := y.hash("HEAD")
 	for script, want := range map[string]bool{
 		"echo 'git: merge-ort.c:2056: handle: Assertion failed.' >&2; kill -ABRT $$": true,

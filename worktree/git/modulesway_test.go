@@ -12,7 +12,7 @@ import (
 // record of another commit. It does not block the record of its own commit.
 func TestCheckMoveModules(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	lib := filepath.Join(g.home, "lib")
 	g.in(g.home, "init", "-q", "-b", "main", lib)
 	id := []string{"-c", "user.name=u", "-c", "user.email=u"}

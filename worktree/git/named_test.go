@@ -10,7 +10,7 @@ import (
 
 func TestNamed(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.write("NOTE", "top\n", "a b/NOTE", "", "a b/c/NOTE", "x\x00\ny", "KEYNOTE", "no\n", "note", "no\n", "d/NOTE/x", "no\n")
 	g.ok(os.Mkdir(g.root+"/l", 0o755), os.Symlink("../NOTE", g.root+"/l/NOTE"))
 	base := g.commit()
@@ -78,7 +78,7 @@ func FuzzBatched(f *testing.F) {
 
 func TestPublished(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "1\n")
 	g.git("update-ref", "refs/remotes/origin/main", "HEAD")
 	g.commit("a", "2\n")

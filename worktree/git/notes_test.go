@@ -12,7 +12,7 @@ import (
 // into folders, and git reads all of them.
 func TestNotes(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	first, second := g.commit("f", "1"), g.commit("f", "2")
 	const ref = "refs/notes/swarm/test"
 	q := g.quarantine(g.frozen())
@@ -58,7 +58,7 @@ func TestNotes(t *testing.T) {
 }
 
 // mktree makes a tree of a listing.
-func (g *ground) mktree(listing string) string {
+func (g *fixture) mktree(listing string) string {
 	g.Helper()
 	file := filepath.Join(g.home, "listing")
 	g.ok(os.WriteFile(file, []byte(listing), 0o600))
@@ -69,7 +69,7 @@ func (g *ground) mktree(listing string) string {
 // read, as agents can write it.
 func TestSigning(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	signing := func() string {
 		t.Helper()
 		s, err := g.repo().Signing(t.Context())

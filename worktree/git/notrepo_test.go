@@ -49,7 +49,7 @@ func TestNotRepo(t *testing.T) {
 // TestNotRepoOfGit has git itself give the reasons that a folder can have.
 func TestNotRepoOfGit(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	version := func(n, more string) string { return "[core]\n\trepositoryformatversion = " + n + "\n" + more }
 	for _, tt := range []struct{ name, file, text, want string }{
 		{"none", "f", "", "not a git repository, and neither is a folder above it"},

@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// yard is a repository with a single commit, made by real git, for the tests of
+// objectFixture is a repository with a single commit, made by real git, for the tests of
 // objects, merges and moves.
-type yard struct {
+type objectFixture struct {
 	testing.TB
 	dir, home string
 	repo      *Repo
 	q         *Quarantine
 }
 
-func newYard(t testing.TB, initArgs ...string) *yard {
+func newObjectFixture(t testing.TB, initArgs ...string) *objectFixture {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &yard{TB: t, dir: filepath.Join(top, "a yard"), home: filepath.Join(top, "home")}
+	y := &objectFixture{TB: t, dir: filepath.Join(top, "a yard"), home: filepath.Join(top, "home")}
 	y.must(errors.Join(os.Mkdir(y.dir, 0o755), os.Mkdir(y.home, 0o755)))
 	y.git(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
 	y.git("config", "user.name", "A User")
@@ -45,18 +45,18 @@ func newYard(t testing.TB, initArgs ...string) *yard {
 	return y
 }
 
-func (y *yard) environ() []string {
+func (y *objectFixture) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + y.home}
 }
 
-func (y *yard) must(err error) {
+func (y *objectFixture) must(err error) {
 	y.Helper()
 	if err != nil {
 		y.Fatal(err)
 	}
 }
 
-func (y *yard) git(args ...string) string {
+func (y *objectFixture) git(args ...string) string {
 	y.Helper()
 	cmd := exec.CommandContext(y.Context(), "git", args...)
 	cmd.Dir = y.dir
@@ -74,23 +74,23 @@ func (y *yard) git(args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-func (y *yard) write(name, text string) {
+func (y *objectFixture) write(name, text string) {
 	y.Helper()
 	path := filepath.Join(y.dir, name)
 	y.must(os.MkdirAll(filepath.Dir(path), 0o755))
 	y.must(os.WriteFile(path, []byte(text), 0o644))
 }
 
-func (y *yard) commit() Hash {
+func (y *objectFixture) commit() Hash {
 	y.Helper()
 	y.git("add", "-A")
 	y.git("commit", "-q", "--allow-empty", "-m", "work")
 	return y.hash("HEAD")
 }
 
-func (y *yard) hash(rev string) Hash { y.Helper(); return Hash(y.git("rev-parse", rev)) }
+func (y *objectFixture) hash(rev string) Hash { y.Helper(); return Hash(y.git("rev-parse", rev)) }
 
-func (y *yard) objects() *Objects {
+func (y *objectFixture) objects() *Objects {
 	y.Helper()
 	o := y.q.Objects()
 	y.Cleanup(func() {
@@ -108,7 +108,7 @@ var formats = []string{"sha1", "sha256"}
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
-		y := newYard(t, "--object-format="+format)
+		y := newObjectFixture(t, "--object-format="+format)
 		o := y.objects()
 		commit := y.hash("HEAD")
 		for _, state := range []string{"loose", "packed", "packed anew"} {
@@ -159,7 +159,7 @@ func TestObjects(t *testing.T) {
 // TestObjectsFetch: a partial clone has the rest elsewhere.
 func TestObjectsFetch(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	y.git("config", "uploadpack.allowFilter", "true")
 	y.git("config", "uploadpack.allowAnySHA1InWant", "true")
 	clone := filepath.Join(y.home, "clone")
@@ -180,7 +180,7 @@ func TestObjectsFetch(t *testing.T) {
 // behind that a later answer could be mistaken for.
 func TestObjectsEndWithTheContext(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	o := y.objects()
 	o.files = &objectFiles{} // finds nothing: all is asked for
 	tree := y.hash("HEAD^{tree}")
@@ -207,7 +207,7 @@ func TestObjectsEndWithTheContext(t *testing.T) {
 func TestWriteTree(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
-		y := newYard(t, "--object-format="+format)
+		y := newObjectFixture(t, "--object-format="+format)
 		o := y.objects()
 		blob, tree := y.hash("HEAD:a"), y.hash("HEAD:d")
 		give := []TreeEntry{
@@ -233,7 +233,7 @@ func TestWriteTree(t *testing.T) {
 			t.Errorf("%s: writing again: %s, %v", format, again, err)
 		}
 	}
-	o := newYard(t).objects()
+	o := newObjectFixture(t).objects()
 	id := Hash(strings.Repeat("1", 40))
 	for name, give := range map[string][]TreeEntry{
 		"a slash": {{"a/b", "100644", id}}, "no name": {{"", "100644", id}},
@@ -250,7 +250,7 @@ func TestWriteTree(t *testing.T) {
 func TestWriteCommit(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
-		y := newYard(t, "--object-format="+format)
+		y := newObjectFixture(t, "--object-format="+format)
 		o := y.objects()
 		when := time.Date(2024, 5, 6, 7, 8, 9, 0, time.FixedZone("", -(3*60+30)*60))
 		for _, p := range []Person{

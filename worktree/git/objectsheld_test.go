@@ -16,7 +16,7 @@ func TestHold(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
 		for _, versions := range []int{3, 120} {
-			y := newYard(t, "--object-format="+format)
+			y := newObjectFixture(t, "--object-format="+format)
 			o := y.objects()
 			o.Hold()
 			want := map[Hash]string{}
@@ -60,7 +60,7 @@ func TestHold(t *testing.T) {
 }
 
 // checkPacks has git check the packs of the quarantine.
-func (y *yard) checkPacks(some bool) {
+func (y *objectFixture) checkPacks(some bool) {
 	y.Helper()
 	indexes, err := filepath.Glob(filepath.Join(y.q.Dir, "pack", "*.idx"))
 	y.must(err)
@@ -84,7 +84,7 @@ func (y *yard) checkPacks(some bool) {
 // TestHoldIsBounded: more than fits is put down by itself.
 func TestHoldIsBounded(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	o := y.objects()
 	o.Hold()
 	var first Hash

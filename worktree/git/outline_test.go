@@ -12,7 +12,7 @@ import (
 // headers of a patch, and names that git quotes, change nothing in that.
 func TestOutline(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	from := g.commit("a", strings.Repeat("x\n", 30), "gone", "1\n2\n", "tricky", "@@ -1,9 +1,9 @@\ndiff --git a/a b/a\n", "link", "1\n", "bin", "\x00a")
 	g.write("a", "y\n"+strings.Repeat("x\n", 20)+"y\ny\n"+strings.Repeat("x\n", 8), "tricky", "diff --git a/b b/b\n@@ -1,9 +1,9 @@\n@@ -5 +5 @@\n",
 		"new \tname", "1\n2\n3\n", "bin", "\x00b")

@@ -13,7 +13,7 @@ import (
 
 // hiding is a repository whose refs of ours are elsewhere.
 type hiding struct {
-	*ground
+	*fixture
 	state  string
 	repo   *Repo
 	frozen *Frozen
@@ -22,8 +22,8 @@ type hiding struct {
 
 func newHiding(t *testing.T, initArgs ...string) *hiding {
 	t.Helper()
-	g := newGround(t, initArgs...)
-	h := &hiding{ground: g, state: filepath.Join(g.home, "state"), base: g.commit("a", "a\n", "deep/b", "b\n")}
+	g := newFixture(t, initArgs...)
+	h := &hiding{fixture: g, state: filepath.Join(g.home, "state"), base: g.commit("a", "a\n", "deep/b", "b\n")}
 	h.again()
 	f, err := h.repo.Freeze(t.Context(), filepath.Join(g.home, "frozen"))
 	g.ok(err)
@@ -34,7 +34,7 @@ func newHiding(t *testing.T, initArgs ...string) *hiding {
 // again is a new process that looks at the repository.
 func (h *hiding) again() {
 	h.Helper()
-	h.repo = h.ground.repo()
+	h.repo = h.fixture.repo()
 	h.repo.HideRefs(filepath.Join(h.state, "refs.git"))
 	if h.frozen != nil {
 		h.frozen = h.repo.Thaw(h.frozen.Dir)

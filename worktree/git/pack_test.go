@@ -14,7 +14,7 @@ import (
 // TestPack: git reads our packs, and the names equal git's.
 func TestPack(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.git("commit", "-q", "--allow-empty", "-m", "x")
 	base := Hash(g.git("rev-parse", "HEAD"))
 	r, err := New(g.environ()).Discover(t.Context(), g.root)
@@ -82,7 +82,7 @@ func TestPack(t *testing.T) {
 // them, in whatever pieces they come.
 func TestPatchCount(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	put := func(files ...string) Hash {
 		for i := 0; i < len(files); i += 2 {
 			g.ok(writeText(filepath.Join(g.root, files[i]), files[i+1]))

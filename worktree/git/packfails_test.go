@@ -9,7 +9,7 @@ import (
 // newPackIn begins a pack in a quarantine of a new repository.
 func newPackIn(t *testing.T) (*Quarantine, *Pack) {
 	t.Helper()
-	g := newGround(t)
+	g := newFixture(t)
 	r, err := New(g.environ()).Discover(t.Context(), g.root)
 	g.ok(err)
 	q, err := r.Quarantine(filepath.Join(g.home, "q"))

@@ -11,7 +11,7 @@ import (
 
 // gathering is a repository into which packs are landed.
 type gathering struct {
-	*ground
+	*fixture
 	repo   *Repo
 	frozen *Frozen
 	landed *Landed
@@ -20,13 +20,13 @@ type gathering struct {
 
 func newGathering(t *testing.T) *gathering {
 	t.Helper()
-	g := newGround(t)
+	g := newFixture(t)
 	g.git("commit", "-q", "--allow-empty", "-m", "x")
 	r, err := New(g.environ()).Discover(t.Context(), g.root)
 	g.ok(err)
 	frozen, err := r.Freeze(t.Context(), filepath.Join(g.home, "frozen"))
 	g.ok(err)
-	return &gathering{ground: g, repo: r, frozen: frozen, landed: r.Landed(), base: Hash(g.git("rev-parse", "HEAD"))}
+	return &gathering{fixture: g, repo: r, frozen: frozen, landed: r.Landed(), base: Hash(g.git("rev-parse", "HEAD"))}
 }
 
 // land brings a commit into the repository in a pack of its own.

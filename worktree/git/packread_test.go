@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// grow gives the yard a history that packs as deltas, and enough objects for
+// grow gives the fixture a history that packs as deltas, and enough objects for
 // an index that is searched where it lies.
-func (y *yard) grow() {
+func (y *objectFixture) grow() {
 	y.Helper()
 	var stream strings.Builder
 	body := strings.Repeat("a line that stays\n", 60)
@@ -35,7 +35,7 @@ func (y *yard) grow() {
 }
 
 // all are the objects of the repository as git reads them.
-func (y *yard) all() map[Hash]unpacked {
+func (y *objectFixture) all() map[Hash]unpacked {
 	y.Helper()
 	list, err := y.repo.Run(y.Context(), Cmd{Args: []string{"cat-file", "--batch-all-objects", "--batch"}})
 	y.must(err)
@@ -55,7 +55,7 @@ func (y *yard) all() map[Hash]unpacked {
 func TestPackRead(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
-		y := newYard(t, "--object-format="+format)
+		y := newObjectFixture(t, "--object-format="+format)
 		y.grow()
 		all := y.all()
 		for name, repack := range map[string][]string{
@@ -99,7 +99,7 @@ func anyOf(id Hash, kind string) want { return want{id: id, kind: kind, limit: t
 
 // farPlaces gives the pack an index whose places are beyond 2 GB, as far
 // as its form goes.
-func (y *yard) farPlaces() {
+func (y *objectFixture) farPlaces() {
 	y.Helper()
 	packs, err := filepath.Glob(filepath.Join(y.repo.CommonDir, "objects", "pack", "*.pack"))
 	if err != nil || len(packs) != 1 {
@@ -114,7 +114,7 @@ func (y *yard) farPlaces() {
 // read wrong.
 func TestPackOdd(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	y := newObjectFixture(t)
 	y.git("-c", "pack.indexVersion=1", "repack", "-q", "-a", "-d")
 	tree := y.hash("HEAD^{tree}")
 	o := y.objects()
@@ -138,7 +138,7 @@ func TestPackOdd(t *testing.T) {
 
 // FuzzPackEntry reads entries of a pack that holds anything.
 func FuzzPackEntry(f *testing.F) {
-	y := newYard(f)
+	y := newObjectFixture(f)
 	y.git("repack", "-q", "-a", "-d")
 	packs, _ := filepath.Glob(filepath.Join(y.repo.CommonDir, "objects", "pack", "*.pack"))
 	for _, path := range packs {
@@ -160,7 +160,7 @@ func FuzzPackEntry(f *testing.F) {
 
 // FuzzPackIndex looks names up in an index that holds anything.
 func FuzzPackIndex(f *testing.F) {
-	y := newYard(f)
+	y := newObjectFixture(f)
 	y.git("repack", "-q", "-a", "-d")
 	indexes, _ := filepath.Glob(filepath.Join(y.repo.CommonDir, "objects", "pack", "*.idx"))
 	for _, path := range indexes {

@@ -210,7 +210,7 @@ func TestTwoStates(t *testing.T) {
 	h.publishAll()
 	h.pin("aaaaaa", h.base)
 	c := h.capture("aaaaaa", 1, h.base, nil)
-	other := h.ground.repo()
+	other := h.fixture.repo()
 	other.HideRefs(filepath.Join(h.home, "another state", "refs.git"))
 	h.ok(other.UpdateRefs(t.Context(), "m", RefUpdate{Ref: OwnRefs + "zzzzzz/base", New: h.base}))
 	refs, err := other.RefsUnder(t.Context(), OwnRefs)

@@ -15,7 +15,7 @@ import (
 
 func TestWorktrees(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	base := g.commit("a", "a\n")
 	f := g.frozen()
 	r, ctx := f.repo, t.Context()
@@ -58,7 +58,7 @@ func TestWorktrees(t *testing.T) {
 // a program.
 func TestHeadOfAsksNobody(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	base := g.commit("a", "a\n")
 	r := g.repo()
 	admin, err := r.Register(t.Context(), filepath.Join(g.home, "w"), base, "ours")
@@ -82,7 +82,7 @@ func TestHeadOfAsksNobody(t *testing.T) {
 
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	head := g.commit("staged", "1\n", "unstaged", "1\n", "gone", "1\n", "same", "1\n", ".gitignore", "*.o\n")
 	g.write("staged", "2\n", "new", "n\n", "x.o", "o", "added", "a\n")
 	g.git("add", "staged", "added")
@@ -131,7 +131,7 @@ func TestSnapshot(t *testing.T) {
 
 func TestSnapshotRefusesConflicts(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "1\n")
 	g.git("checkout", "-q", "-b", "other")
 	g.commit("a", "2\n")
@@ -150,7 +150,7 @@ func TestSnapshotRefusesConflicts(t *testing.T) {
 
 func TestTreeAndSizes(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	c := g.commit("a", "12345", "d/x\ny", "1")
 	r, ctx := g.repo(), t.Context()
 	tree, err := r.Tree(ctx, c)
@@ -251,7 +251,7 @@ func TestHeadOfLooksNowhereElse(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			g := newGround(t)
+			g := newFixture(t)
 			base := g.commit("file", "x")
 			r := g.repo()
 			dir := filepath.Join(t.TempDir(), "w")

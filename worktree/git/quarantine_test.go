@@ -15,7 +15,7 @@ func TestPublishSurvivesHousekeeping(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			g := newGround(t, "--object-format="+format)
+			g := newFixture(t, "--object-format="+format)
 			base := g.commit("a", "a\n")
 			q := g.quarantine(g.frozen())
 			g.housekeeping()
@@ -52,7 +52,7 @@ func TestPublishSurvivesHousekeeping(t *testing.T) {
 // TestGatherMissesNothing must fail where an object is gone.
 func TestGatherMissesNothing(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	base := g.commit("a", "a\n")
 	q := g.quarantine(g.frozen())
 	// Git does not write objects again that the repository has.
@@ -68,7 +68,7 @@ func TestGatherMissesNothing(t *testing.T) {
 
 func TestCommitTree(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	base := g.commit("a", "a\n")
 	q := g.quarantine(g.frozen())
 	c := g.newCommit(q, base, "n", "n\n")

@@ -8,7 +8,7 @@ import (
 
 func TestRefs(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	one := g.commit("a", "1\n")
 	two := g.commit("a", "2\n")
 	r, ctx := g.repo(), t.Context()
@@ -53,7 +53,7 @@ func TestRefs(t *testing.T) {
 
 func TestRevisions(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	r, ctx := g.repo(), t.Context()
 	var none *RevError
 	if _, err := r.Commit(ctx, "HEAD"); !errors.As(err, &none) {

@@ -115,7 +115,7 @@ func TestHeadFile(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			g := newGround(t)
+			g := newFixture(t)
 			if tt.give != nil {
 				g.commit("a", "a")
 				g.git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
@@ -134,7 +134,7 @@ func TestHeadFile(t *testing.T) {
 
 func TestNoRefsUnder(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	at := g.commit("a", "a")
 	r := g.repo()
 	check := func(prefix string, want bool) {
@@ -160,7 +160,7 @@ func TestNoRefsUnder(t *testing.T) {
 // TestValidRef asks git for the same.
 func TestValidRef(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	r, err := New(g.environ()).Discover(t.Context(), g.root)
 	g.ok(err)
 	for _, name := range []string{
@@ -180,7 +180,7 @@ func TestValidRef(t *testing.T) {
 // git where anything is in the way.
 func TestCreateRef(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.git("commit", "-q", "--allow-empty", "-m", "x")
 	id := Hash(g.git("rev-parse", "HEAD"))
 	r, err := New(g.environ()).Discover(t.Context(), g.root)

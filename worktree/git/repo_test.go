@@ -11,7 +11,7 @@ import (
 
 func TestDiscover(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("d/e/f", "f\n")
 	common := filepath.Join(g.root, ".git")
 	linked := filepath.Join(g.home, "linked")
@@ -62,7 +62,7 @@ func TestDiscover(t *testing.T) {
 
 func TestDiscoverRefuses(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	var none *NotRepoError
 	_, err := New(g.environ()).Discover(t.Context(), g.home)
 	if !errors.As(err, &none) || none.Hint() == "" {
@@ -84,7 +84,7 @@ func TestDiscoverRefuses(t *testing.T) {
 
 func TestDiscoverSHA256(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, "--object-format=sha256")
+	g := newFixture(t, "--object-format=sha256")
 	if r := g.repo(); r.ObjectFormat != "sha256" || r.hexLen() != 64 {
 		t.Errorf("format = %s, %d digits", r.ObjectFormat, r.hexLen())
 	}

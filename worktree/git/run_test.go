@@ -26,7 +26,7 @@ func TestNewDropsWhatWouldMoveGit(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "a\n")
 	r := g.repo()
 	out, err := r.Run(t.Context(), Cmd{Args: []string{"cat-file", "blob", "HEAD:a"}})
@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 // TestCancelEndsGit ends a git that waits for input that never comes.
 func TestCancelEndsGit(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	r := g.repo()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
@@ -88,7 +88,7 @@ func TestCancelEndsGit(t *testing.T) {
 // TestProbeLeavesTheIndex looks at a checkout whose index is out of date.
 func TestProbeLeavesTheIndex(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "a\n")
 	r := g.repo()
 	index := filepath.Join(g.root, ".git", "index")
@@ -187,7 +187,7 @@ func newSleeper(t *testing.T) *sleeper {
 // asks the keeper to stop them.
 func TestKeeper(t *testing.T) {
 	t.Parallel()
-	r, s := newGround(t).repo(), newSleeper(t)
+	r, s := newFixture(t).repo(), newSleeper(t)
 	r.Keep(s)
 	// The alias waits for a line, so that it is there to be looked at.
 	alias := Cmd{Args: []string{"pid"}, Config: []string{"alias.pid=!echo $$; read line"}}

@@ -8,7 +8,7 @@ import (
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.git("config", "--global", "push.default", "matching")
 	g.git("config", "Remote.A.b C.URL", "two\nlines")
 	g.git("config", "core.hooksPath", "mine")

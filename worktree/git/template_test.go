@@ -11,7 +11,7 @@ import (
 
 // private makes a git dir for the commit at HEAD, of a template of a
 // repository as it is seen from a folder.
-func (g *ground) private(from string) (t *Template, dir string) {
+func (g *fixture) private(from string) (t *Template, dir string) {
 	g.Helper()
 	repo, err := New(g.environ()).Discover(g.Context(), from)
 	g.ok(err)
@@ -38,7 +38,7 @@ func (g *ground) private(from string) (t *Template, dir string) {
 
 func TestTemplateConfig(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "a\n")
 	g.ok(os.WriteFile(filepath.Join(g.home, "more"), []byte("[x]\n\tfrom = included\n"), 0o600))
 	for _, kv := range [][2]string{
@@ -71,7 +71,7 @@ func TestTemplateConfig(t *testing.T) {
 // and a sparse checkout of its own.
 func TestTemplateOfWorktree(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "a\n", "in/x", "x\n", "out/y", "y\n")
 	dir := filepath.Join(g.home, "linked")
 	g.git("worktree", "add", "-q", "-b", "deep/topic", dir)
@@ -98,7 +98,7 @@ func TestTemplateOfWorktree(t *testing.T) {
 
 func TestTemplateRefs(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	first := g.commit("a", "a\n")
 	g.git("tag", "-m", "v1", "v1")
 	base := g.commit("a", "b\n")
@@ -133,7 +133,7 @@ func TestTemplateRefs(t *testing.T) {
 // TestTemplateOfDamagedRefs begins where a tag leads nowhere.
 func TestTemplateOfDamagedRefs(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "a\n")
 	g.ok(os.WriteFile(filepath.Join(g.root, ".git/refs/tags/bad"), []byte(strings.Repeat("1", 40)+"\n"), 0o600),
 		os.WriteFile(filepath.Join(g.root, ".git/refs/tags/worse"), []byte("x\n"), 0o600))
@@ -148,7 +148,7 @@ func TestTemplateOfDamagedRefs(t *testing.T) {
 
 func TestTemplateFiles(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newFixture(t)
 	g.commit("a", "a\n", "scripts/hook", "#!/bin/sh\n")
 	common := filepath.Join(g.root, ".git")
 	put := func(name, text string, mode os.FileMode) {
@@ -189,7 +189,7 @@ func TestTemplateBorrows(t *testing.T) {
 	t.Parallel()
 	t.Run("alternates", func(t *testing.T) {
 		t.Parallel()
-		g := newGround(t)
+		g := newFixture(t)
 		g.commit("a", "a\n")
 		copied := filepath.Join(g.home, "copied")
 		g.in(g.home, "clone", "-q", "--shared", g.root, copied)
@@ -203,7 +203,7 @@ func TestTemplateBorrows(t *testing.T) {
 	})
 	t.Run("what is no folder of objects", func(t *testing.T) {
 		t.Parallel()
-		g := newGround(t)
+		g := newFixture(t)
 		g.commit("a", "a\n")
 		copied, objects := filepath.Join(g.home, "copied"), filepath.Join(g.root, ".git/objects")
 		g.in(g.home, "clone", "-q", "--shared", g.root, copied)
@@ -219,7 +219,7 @@ func TestTemplateBorrows(t *testing.T) {
 	})
 	t.Run("shallow", func(t *testing.T) {
 		t.Parallel()
-		g := newGround(t)
+		g := newFixture(t)
 		g.commit("a", "a\n")
 		g.commit("a", "b\n")
 		copied := filepath.Join(g.home, "copied")
@@ -231,7 +231,7 @@ func TestTemplateBorrows(t *testing.T) {
 	})
 	t.Run("sha256", func(t *testing.T) {
 		t.Parallel()
-		g := newGround(t, "--object-format=sha256")
+		g := newFixture(t, "--object-format=sha256")
 		g.commit("a", "a\n")
 		_, dir := g.private(g.root)
 		if got := g.in(dir, "--git-dir="+dir, "rev-parse", "--show-object-format"); got != "sha256" {

@@ -68,7 +68,7 @@ func riskCheckAction(c *cli.Context, env cmdline.Env) error {
 	if args[0] != "-" {
 		return exit.Usagef("risk check: takes only -, standard input, but got %s", termtext.Quote(args[0]))
 	}
-	g, err := OpenGround(c, env)
+	g, err := OpenSurroundings(c, env)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func riskCheckAction(c *cli.Context, env cmdline.Env) error {
 }
 
 // check answers line after line.
-func (g *Ground) check(in io.Reader, out *bufio.Writer) error {
+func (g *Surroundings) check(in io.Reader, out *bufio.Writer) error {
 	lines := bufio.NewReaderSize(&promptReader{in, out}, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
@@ -109,7 +109,7 @@ func (g *Ground) check(in io.Reader, out *bufio.Writer) error {
 	}
 }
 
-func (g *Ground) answer(line []byte) (riskAnswer, error) {
+func (g *Surroundings) answer(line []byte) (riskAnswer, error) {
 	a, err := policy.ParseAction(line)
 	if err != nil {
 		return riskAnswer{}, err

@@ -47,18 +47,18 @@ func riskWorktreeFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "worktree", Usage: "judge as in an agent's linked work tree"}
 }
 
-// Ground is the place and the law by which actions are judged outside of a run.
-type Ground struct {
+// Surroundings is the place and the law by which actions are judged outside of a run.
+type Surroundings struct {
 	*policy.Law
 	dir     string   // the folder of the command
 	base    git.Hash // whose AGENTS.md counts; empty: there is no commit
 	nowhere bool     // in no repository
 }
 
-// OpenGround finds out where a command stands. Outside of any repository
+// OpenSurroundings finds out where a command stands. Outside of any repository
 // nothing is granted, and nothing is shared.
-func OpenGround(c *cli.Context, env cmdline.Env) (*Ground, error) {
-	g := &Ground{dir: cmdline.Invoked(c).Dir}
+func OpenSurroundings(c *cli.Context, env cmdline.Env) (*Surroundings, error) {
+	g := &Surroundings{dir: cmdline.Invoked(c).Dir}
 	request := policy.LawRequest{
 		Place:     repository.Request{Home: env.Getenv("HOME"), TempDir: env.Getenv("TMPDIR"), Linked: c.Bool("worktree")},
 		UserRules: UserRules(env),
@@ -111,6 +111,6 @@ func Base(p *cmdline.Place, c *cli.Context) (git.Hash, error) {
 }
 
 // JudgeAction judges an action outside of a run.
-func (g *Ground) JudgeAction(a *ask.Action) policy.Ruling {
+func (g *Surroundings) JudgeAction(a *ask.Action) policy.Ruling {
 	return g.Law.Judge(a, policy.RealFolder(g.dir, a.Cwd))
 }

@@ -14,8 +14,8 @@ import (
 	"agentswarm/swarm/policy"
 )
 
-// bareGround is a ground outside of all repositories.
-func bareGround(t testing.TB) *Ground {
+// bareSurroundings is a ground outside of all repositories.
+func bareSurroundings(t testing.TB) *Surroundings {
 	t.Helper()
 	rules, err := risk.Load(nil)
 	if err != nil {
@@ -25,7 +25,7 @@ func bareGround(t testing.TB) *Ground {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Ground{Law: &policy.Law{Rules: rules, Authority: &risk.Authority{}, Place: place}, dir: t.TempDir()}
+	return &Surroundings{Law: &policy.Law{Rules: rules, Authority: &risk.Authority{}, Place: place}, dir: t.TempDir()}
 }
 
 // TestCheckAnswersAsItGoes: who writes a line and waits gets its answer before
@@ -34,7 +34,7 @@ func TestCheckAnswersAsItGoes(t *testing.T) {
 	t.Parallel()
 	in, questions := io.Pipe()
 	answers, out := io.Pipe()
-	g := bareGround(t)
+	g := bareSurroundings(t)
 	ended := make(chan error, 1)
 	go func() {
 		w := bufio.NewWriterSize(out, 64<<10)
@@ -79,7 +79,7 @@ func TestCheckStops(t *testing.T) {
 	}
 	lines := strings.Repeat("{\"command\":\"ls\"}\n", 10_000)
 	in := strings.NewReader(lines)
-	if err := bareGround(t).check(in, bufio.NewWriter(out)); !errors.Is(err, gone) || in.Len() == 0 {
+	if err := bareSurroundings(t).check(in, bufio.NewWriter(out)); !errors.Is(err, gone) || in.Len() == 0 {
 		t.Errorf("check ended with %v, %d bytes unread", err, in.Len())
 	}
 }
@@ -105,7 +105,7 @@ func TestJudgedText(t *testing.T) {
 }
 
 func BenchmarkRiskCheck(b *testing.B) {
-	g := bareGround(b)
+	g := bareSurroundings(b)
 	line := []byte(`{"command":"go test ./... && git status --short","cwd":"src"}`)
 	for b.Loop() {
 		if _, err := g.answer(line); err != nil {

@@ -45,7 +45,7 @@ func riskExplainAction(c *cli.Context, env cmdline.Env) error {
 	if len(args) > 1 {
 		return exit.Usagef("risk explain: takes a command as one word; put it into quotes")
 	}
-	g, err := OpenGround(c, env)
+	g, err := OpenSurroundings(c, env)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ type riskGrantObject struct {
 	Text  string `json:"text"`
 }
 
-func (g *Ground) explained(command string, r policy.Ruling) riskExplainedObject {
+func (g *Surroundings) explained(command string, r policy.Ruling) riskExplainedObject {
 	o := riskExplainedObject{
 		Schema: "swarm.riskexplained/1", Command: command, Cwd: r.Cwd, Base: string(g.base),
 		Place:      riskPlaceObject{Root: g.Place.Root, Shared: g.Place.Shared, Branch: g.Place.Branch},
@@ -151,7 +151,7 @@ func (g *Ground) explained(command string, r policy.Ruling) riskExplainedObject 
 
 // printExplained prints a ruling for people: the facts about all of it, then a
 // line for each part.
-func (g *Ground) printExplained(env cmdline.Env, command string, r policy.Ruling) error {
+func (g *Surroundings) printExplained(env cmdline.Env, command string, r policy.Ruling) error {
 	a := newRiskAnswer(r)
 	rows := [][2]string{
 		{"tier", a.Tier.String()}, {"verdict", a.Verdict.String()}, {"why", r.Decision.Reason}, {"instead", r.Decision.Instead},
@@ -194,7 +194,7 @@ func (g *Ground) printExplained(env cmdline.Env, command string, r policy.Ruling
 }
 
 // placeText is where a command was judged, for people.
-func (g *Ground) placeText(cwd string) string {
+func (g *Surroundings) placeText(cwd string) string {
 	text := cwd
 	switch {
 	case g.nowhere:

@@ -94,7 +94,7 @@ func killMyself(order string) {
 
 // scene is a ground with the states that a transaction may end in.
 type scene struct {
-	*ground
+	*fixture
 	index    bool
 	old, new string
 	steps    []string
@@ -113,9 +113,9 @@ func scenes(t *testing.T, index bool, files int) []*scene {
 // sceneOf makes the scene of one kind of dirt.
 func sceneOf(t *testing.T, kind string, index bool, files int) *scene {
 	t.Helper()
-	g := newGround(t, files)
+	g := newFixture(t, files)
 	g.dirty(kind)
-	s := &scene{ground: g, index: index, old: g.snapshot()}
+	s := &scene{fixture: g, index: index, old: g.snapshot()}
 	done := g.copyTo(t)
 	g.must(done.transact(t.Context(), move{index: index, step: func(name string) error {
 		s.steps = append(s.steps, name)
@@ -130,7 +130,7 @@ func sceneOf(t *testing.T, kind string, index bool, files int) *scene {
 
 // inOrder fails unless the next command finds a whole checkout, old or new, and
 // nothing else. It returns the snapshot of the checkout.
-func (s *scene) inOrder(g *ground, about string) (now string) {
+func (s *scene) inOrder(g *fixture, about string) (now string) {
 	g.Helper()
 	ended := g.recover()
 	now = g.snapshot()

@@ -18,8 +18,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// ground is a repository of a user, with a HOME and records of its own.
-type ground struct {
+// fixture is a repository of a user, with a HOME and records of its own.
+type fixture struct {
 	testing.TB
 	dir     string // holds all of it
 	root    string // the checkout
@@ -28,13 +28,13 @@ type ground struct {
 	new     git.Hash // where it is to go
 }
 
-// newGround makes a repository whose main can move to a commit that changes so
+// newFixture makes a repository whose main can move to a commit that changes so
 // many files, and does a bit of everything. It is a copy of one that is made
 // once for the process.
-func newGround(t testing.TB, files int) *ground {
+func newFixture(t testing.TB, files int) *fixture {
 	t.Helper()
-	first, _ := templates.LoadOrStore(files, sync.OnceValue(func() *ground { return makeGround(t, files) }))
-	g := first.(func() *ground)().copyTo(t)
+	first, _ := templates.LoadOrStore(files, sync.OnceValue(func() *fixture { return makeGround(t, files) }))
+	g := first.(func() *fixture)().copyTo(t)
 	g.git("update-index", "-q", "--refresh")
 	return g
 }
@@ -45,7 +45,7 @@ var (
 )
 
 // makeGround makes the template of newGround.
-func makeGround(t testing.TB, files int) *ground {
+func makeGround(t testing.TB, files int) *fixture {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(templateFolder)
 	dir = filepath.Join(dir, strconv.Itoa(files))
@@ -74,8 +74,8 @@ func makeGround(t testing.TB, files int) *ground {
 	return g
 }
 
-func groundIn(t testing.TB, dir string) *ground {
-	return &ground{TB: t, dir: dir, root: filepath.Join(dir, "a repo"), records: filepath.Join(dir, "checkouts")}
+func groundIn(t testing.TB, dir string) *fixture {
+	return &fixture{TB: t, dir: dir, root: filepath.Join(dir, "a repo"), records: filepath.Join(dir, "checkouts")}
 }
 
 // before are the files of the old commit: "x:" makes a program, "l:" a link.
@@ -109,7 +109,7 @@ func after(files int) map[string]string {
 }
 
 // dirty gives the user work of a kind that no transaction may touch.
-func (g *ground) dirty(kind string) {
+func (g *fixture) dirty(kind string) {
 	g.Helper()
 	switch kind {
 	case "clean":
@@ -130,14 +130,14 @@ func (g *ground) dirty(kind string) {
 	}
 }
 
-func (g *ground) must(errs ...error) {
+func (g *fixture) must(errs ...error) {
 	g.Helper()
 	if err := errors.Join(errs...); err != nil {
 		g.Fatal(err)
 	}
 }
 
-func (g *ground) environ() []string {
+func (g *fixture) environ() []string {
 	return []string{
 		"HOME=" + filepath.Join(g.dir, "home"), "PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1",
 		"TMPDIR=" + filepath.Join(g.dir, "home"),
@@ -145,7 +145,7 @@ func (g *ground) environ() []string {
 	}
 }
 
-func (g *ground) gitIn(dir string, args ...string) string {
+func (g *fixture) gitIn(dir string, args ...string) string {
 	g.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
@@ -161,10 +161,10 @@ func (g *ground) gitIn(dir string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-func (g *ground) git(args ...string) string { g.Helper(); return g.gitIn(g.root, args...) }
+func (g *fixture) git(args ...string) string { g.Helper(); return g.gitIn(g.root, args...) }
 
 // write puts files into the checkout.
-func (g *ground) write(files map[string]string) {
+func (g *fixture) write(files map[string]string) {
 	g.Helper()
 	var names []string
 	for n := range files {
@@ -195,7 +195,7 @@ func (g *ground) write(files map[string]string) {
 }
 
 // copyTo is a copy of the ground in another folder.
-func (g *ground) copyTo(t testing.TB) *ground {
+func (g *fixture) copyTo(t testing.TB) *fixture {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	c := groundIn(t, dir)
@@ -228,7 +228,7 @@ func copyTree(from, to string) error {
 	})
 }
 
-func (g *ground) repo() *git.Repo {
+func (g *fixture) repo() *git.Repo {
 	g.Helper()
 	r, err := git.New(g.environ()).Discover(context.Background(), g.root)
 	g.must(err)
@@ -236,7 +236,7 @@ func (g *ground) repo() *git.Repo {
 }
 
 // snapshot is all that a transaction can change, as text.
-func (g *ground) snapshot() string {
+func (g *fixture) snapshot() string {
 	g.Helper()
 	var b strings.Builder
 	// It names the branch and its commit, too.
@@ -262,7 +262,7 @@ func (g *ground) snapshot() string {
 }
 
 // leftovers are files of ours, and locks, that are left in the repository.
-func (g *ground) leftovers() []string {
+func (g *fixture) leftovers() []string {
 	g.Helper()
 	var found []string
 	g.must(filepath.WalkDir(g.dir, func(at string, d fs.DirEntry, err error) error {
@@ -288,7 +288,7 @@ type move struct {
 }
 
 // transact carries a transaction out as merge and apply do.
-func (g *ground) transact(ctx context.Context, m move) error {
+func (g *fixture) transact(ctx context.Context, m move) error {
 	repo, err := git.New(g.environ()).Discover(ctx, g.root)
 	if err != nil {
 		return err
@@ -318,14 +318,14 @@ func (g *ground) transact(ctx context.Context, m move) error {
 	return errors.Join(err, t.Close())
 }
 
-func (g *ground) recover() []Outcome {
+func (g *fixture) recover() []Outcome {
 	g.Helper()
 	ended, err := g.tryRecover(nil)
 	g.must(err)
 	return ended
 }
 
-func (g *ground) tryRecover(step func(string) error) ([]Outcome, error) {
+func (g *fixture) tryRecover(step func(string) error) ([]Outcome, error) {
 	repo, err := git.New(g.environ()).Discover(context.Background(), g.root)
 	if err != nil {
 		return nil, err

@@ -69,9 +69,9 @@ func inNamespace(t *testing.T, uid int, test string) {
 }
 
 // onDisk is a ground whose checkout is on a disk of its own. The records are not.
-func onDisk(t *testing.T, options string) *ground {
+func onDisk(t *testing.T, options string) *fixture {
 	t.Helper()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	there := g.root + " on disk"
 	g.must(os.Rename(g.root, there), os.Mkdir(g.root, 0o755))
 	if err := unix.Mount("tmpfs", g.root, "tmpfs", 0, options); err != nil {
@@ -84,7 +84,7 @@ func onDisk(t *testing.T, options string) *ground {
 }
 
 // fill leaves so many bytes free on the disk of the checkout.
-func (g *ground) fill(free int64) {
+func (g *fixture) fill(free int64) {
 	g.Helper()
 	var s unix.Statfs_t
 	g.must(unix.Statfs(g.root, &s))
@@ -94,7 +94,7 @@ func (g *ground) fill(free int64) {
 }
 
 // refuses fails unless a merge and an apply end with a cause and change nothing.
-func (g *ground) refuses(want func(error) bool) {
+func (g *fixture) refuses(want func(error) bool) {
 	g.Helper()
 	before := g.snapshot()
 	for _, index := range []bool{true, false} {
@@ -123,7 +123,7 @@ func errorHint(err error) (string, bool) {
 }
 
 // goesOn fails unless the transaction can be made once there is room.
-func (g *ground) goesOn() {
+func (g *fixture) goesOn() {
 	g.Helper()
 	g.must(os.Remove(filepath.Join(g.root, ".git", "filler")))
 	g.must(g.transact(context.Background(), move{index: true}))
@@ -188,7 +188,7 @@ func readOnlyDisk(t *testing.T) {
 // can be renamed.
 func diskWithin(t *testing.T) {
 	for _, bind := range []bool{false, true} {
-		g := newGround(t, 20)
+		g := newFixture(t, 20)
 		at, saved := filepath.Join(g.root, "d4"), filepath.Join(g.dir, "d4")
 		g.must(copyTree(at, saved))
 		var err error
@@ -215,7 +215,7 @@ func diskWithin(t *testing.T) {
 }
 
 func forbidden(t *testing.T) {
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	closed := filepath.Join(g.root, "d3")
 	g.must(os.Chmod(closed, 0o555))
 	defer func() { g.must(os.Chmod(closed, 0o755)) }()

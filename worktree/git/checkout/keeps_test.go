@@ -15,7 +15,7 @@ import (
 
 // thereAndBack moves the checkout to the new commit and back, and fails unless it
 // is clean at either end.
-func (g *ground) thereAndBack(want string) {
+func (g *fixture) thereAndBack(want string) {
 	g.Helper()
 	g.must(g.transact(context.Background(), move{index: true}))
 	if got := g.git("status", "--porcelain"); got != want || g.git("rev-parse", "HEAD") != string(g.new) {
@@ -36,18 +36,18 @@ func (g *ground) thereAndBack(want string) {
 // TestKindsOfIndex: the index is kept in several ways.
 func TestKindsOfIndex(t *testing.T) {
 	t.Parallel()
-	for name, make := range map[string]func(*ground){
-		"split":           func(g *ground) { g.git("update-index", "--split-index") },
-		"version 4":       func(g *ground) { g.git("update-index", "--index-version=4") },
-		"untracked cache": func(g *ground) { g.git("update-index", "--force-untracked-cache"); g.git("status") },
-		"sparse": func(g *ground) {
+	for name, make := range map[string]func(*fixture){
+		"split":           func(g *fixture) { g.git("update-index", "--split-index") },
+		"version 4":       func(g *fixture) { g.git("update-index", "--index-version=4") },
+		"untracked cache": func(g *fixture) { g.git("update-index", "--force-untracked-cache"); g.git("status") },
+		"sparse": func(g *fixture) {
 			g.git("sparse-checkout", "set", "--cone", "--sparse-index", "d1", "made")
 		},
-		"sparse, with a file that is there": func(g *ground) {
+		"sparse, with a file that is there": func(g *fixture) {
 			g.git("sparse-checkout", "set", "--cone", "d1", "made")
 			g.write(map[string]string{"d4/f4": "old 4\n"})
 		},
-		"a time as new as the index": func(g *ground) {
+		"a time as new as the index": func(g *fixture) {
 			// Git cannot tell by its time whether such a file changed: size and
 			// time are as before, and the content is not.
 			at := filepath.Join(g.root, "mine/changed")
@@ -64,7 +64,7 @@ func TestKindsOfIndex(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGround(t, 20)
+			g := newFixture(t, 20)
 			make(g)
 			g.thereAndBack(g.git("--no-optional-locks", "status", "--porcelain"))
 		})
@@ -75,7 +75,7 @@ func TestKindsOfIndex(t *testing.T) {
 // as git has it outside of sparse checkouts.
 func TestSkippedFile(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	g.git("update-index", "--skip-worktree", "d4/f4")
 	g.must(g.transact(t.Context(), move{index: true}))
 	if got := g.read("d4/f4"); got != "new 4\n" {
@@ -93,7 +93,7 @@ func TestSkippedFile(t *testing.T) {
 // there, and asks git.
 func TestFiltersFindTheirFiles(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	g.must(os.Rename(g.root, g.root+" 100%f 'quoted'"))
 	g.root += " 100%f 'quoted'"
 	testprogram.Write(t, filepath.Join(g.root, ".git", "smudge"),
@@ -111,7 +111,7 @@ func TestFiltersFindTheirFiles(t *testing.T) {
 // those that are in no commit.
 func TestAttributes(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	g.write(map[string]string{".git/info/exclude": ".gitattributes\n", "d4/.gitattributes": "f4 eol=crlf\n"})
 	g.must(g.transact(t.Context(), move{index: true}))
 	for n, want := range map[string]string{"ends.txt": "1\r\n2\r\n", "d4/f4": "new 4\r\n", "loud.up": "LOUD\n"} {
@@ -127,7 +127,7 @@ func TestAttributes(t *testing.T) {
 // TestFilterFails: a required filter fails, and no file changes.
 func TestFilterFails(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	g.git("config", "filter.up.smudge", "false")
 	g.git("config", "filter.up.required", "true")
 	before := g.snapshot()
@@ -149,7 +149,7 @@ func TestFilterFails(t *testing.T) {
 // that is not, git would have to compare the content.
 func TestIndexTellsTimes(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	g.age()
 	g.must(g.transact(t.Context(), move{index: true}))
 	if got := g.git("diff-files", "--ignore-submodules=all"); got != "" {
@@ -158,7 +158,7 @@ func TestIndexTellsTimes(t *testing.T) {
 }
 
 // age makes the files of the checkout older than its index.
-func (g *ground) age() {
+func (g *fixture) age() {
 	g.Helper()
 	before := time.Unix(1e9, 0)
 	for name := range strings.SplitSeq(strings.TrimSuffix(g.git("ls-files", "-z"), "\x00"), "\x00") {
@@ -175,7 +175,7 @@ func (g *ground) age() {
 // newer than they are; git compares their contents still.
 func TestIndexDoubtsTimes(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	g.age()
 	info, err := os.Stat(filepath.Join(g.root, "mine/changed"))
 	g.must(err)
@@ -194,7 +194,7 @@ func TestIndexDoubtsTimes(t *testing.T) {
 // follow at the last moment.
 func TestManyCheckouts(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	other := filepath.Join(g.dir, "other")
 	g.git("worktree", "add", "-q", "--force", other, "main")
 	before := g.snapshot()

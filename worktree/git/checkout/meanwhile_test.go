@@ -19,7 +19,7 @@ import (
 )
 
 // killed carries a transaction out in a process that is killed before a step.
-func (g *ground) killed(op, step string) {
+func (g *fixture) killed(op, step string) {
 	g.Helper()
 	var steps []string
 	c := g.copyTo(g.TB)
@@ -39,7 +39,7 @@ func (g *ground) killed(op, step string) {
 	}
 }
 
-func (g *ground) read(n string) string {
+func (g *fixture) read(n string) string {
 	g.Helper()
 	text, err := os.ReadFile(filepath.Join(g.root, n))
 	if err != nil {
@@ -61,7 +61,7 @@ func TestChangedWhileItRuns(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			g := newGround(t, 20)
+			g := newFixture(t, 20)
 			g.dirty("dirty")
 			before := g.git("status", "--porcelain")
 			err := g.transact(t.Context(), move{index: true, step: func(name string) error {
@@ -107,7 +107,7 @@ func TestChangedAfterAKill(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			g := newGround(t, 20)
+			g := newFixture(t, 20)
 			g.killed(tt.op, tt.at)
 			g.write(map[string]string{tt.path: "the user's\n"})
 			ended := g.recover()
@@ -137,7 +137,7 @@ func TestChangedAfterAKill(t *testing.T) {
 // TestSwitchedAfterAKill: the user removed our lock and went to another branch.
 func TestSwitchedAfterAKill(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	g.killed("branch", "move the branch")
 	g.must(os.Remove(filepath.Join(g.root, ".git", "index.lock")))
 	g.git("checkout", "-q", "-f", "-b", "other")
@@ -157,7 +157,7 @@ func TestSwitchedAfterAKill(t *testing.T) {
 // moved aside. The written content is kept beside the new file.
 func TestWrittenWhileAside(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	f, err := os.OpenFile(filepath.Join(g.root, "d4/f4"), os.O_WRONLY|os.O_APPEND, 0)
 	g.must(err)
 	defer f.Close()
@@ -179,7 +179,7 @@ func TestWrittenWhileAside(t *testing.T) {
 // TestForeignLocks: a lock that is not ours stays, and is named.
 func TestForeignLocks(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	lock := filepath.Join(g.root, ".git", "index.lock")
 	g.must(os.WriteFile(lock, nil, 0o644))
 	before := g.read("d4/f4")
@@ -269,7 +269,7 @@ func TestGitKilled(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			g := newGround(t, 20)
+			g := newFixture(t, 20)
 			bin := filepath.Join(g.dir, "bin")
 			g.must(os.MkdirAll(bin, 0o755))
 			testprogram.Write(t, filepath.Join(bin, "git"), fmt.Sprintf(`#!/bin/sh
@@ -301,16 +301,16 @@ exec "$real" "$@"
 func TestWrittenWhileAsideAndLeft(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		does func(*ground)
+		does func(*fixture)
 		kept string
 	}{
-		"another file":    {func(*ground) {}, "d4/f4.swarm-k3x9q2.1"},
-		"no folder":       {func(g *ground) { g.must(os.RemoveAll(filepath.Join(g.root, "d4"))) }, "d4-f4.swarm-k3x9q2.1"},
-		"a file above it": {func(g *ground) { g.write(map[string]string{"d4": "a file\n"}) }, "d4-f4.swarm-k3x9q2.1"},
+		"another file":    {func(*fixture) {}, "d4/f4.swarm-k3x9q2.1"},
+		"no folder":       {func(g *fixture) { g.must(os.RemoveAll(filepath.Join(g.root, "d4"))) }, "d4-f4.swarm-k3x9q2.1"},
+		"a file above it": {func(g *fixture) { g.write(map[string]string{"d4": "a file\n"}) }, "d4-f4.swarm-k3x9q2.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGround(t, 20)
+			g := newFixture(t, 20)
 			g.killed("branch", "install the index")
 			rec, err := load(folderOf(g.records, "k3x9q2.1"))
 			g.must(err)
@@ -340,7 +340,7 @@ func TestKilledGitLeftALock(t *testing.T) {
 	for name, want := range map[string]string{"the index as it was": "", "the index changed": "M  mine/staged"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGround(t, 20)
+			g := newFixture(t, 20)
 			g.killed("branch", "install the index")
 			if want != "" {
 				g.must(os.Remove(filepath.Join(g.root, ".git", "index.lock")))
@@ -365,7 +365,7 @@ func TestKilledGitLeftALock(t *testing.T) {
 // advice. It hides no other.
 func TestUnreadableRecord(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, 20)
+	g := newFixture(t, 20)
 	g.must(g.transact(t.Context(), move{index: true}))
 	for id, text := range map[string]string{"aaaaa2.1": "{", "zzzzz2.1": `{"id":"zzzzz2.1","phase":"new"}`} {
 		g.must(os.Mkdir(folderOf(g.records, id), 0o700),

@@ -9,19 +9,19 @@ import (
 	"testing"
 )
 
-// ground is a repository of a user with a HOME of its own.
-type ground struct {
+// fixture is a repository of a user with a HOME of its own.
+type fixture struct {
 	*testing.T
 	home, root string
 }
 
-func newGround(t *testing.T, initArgs ...string) *ground {
+func newFixture(t *testing.T, initArgs ...string) *fixture {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &ground{T: t, home: filepath.Join(dir, "home"), root: filepath.Join(dir, `a "repo": here`)}
+	g := &fixture{T: t, home: filepath.Join(dir, "home"), root: filepath.Join(dir, `a "repo": here`)}
 	g.ok(os.MkdirAll(g.home, 0o755), os.MkdirAll(g.root, 0o755))
 	g.in(g.root, append([]string{"init", "-q", "-b", "main", "--template="}, initArgs...)...)
 	g.git("config", "user.name", "User")
@@ -29,21 +29,21 @@ func newGround(t *testing.T, initArgs ...string) *ground {
 	return g
 }
 
-func (g *ground) environ() []string {
+func (g *fixture) environ() []string {
 	return []string{
 		"HOME=" + g.home, "PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_DATE=2024-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2024-01-02T03:04:05Z",
 	}
 }
 
-func (g *ground) ok(errs ...error) {
+func (g *fixture) ok(errs ...error) {
 	g.Helper()
 	if err := errors.Join(errs...); err != nil {
 		g.Fatal(err)
 	}
 }
 
-func (g *ground) in(dir string, args ...string) string {
+func (g *fixture) in(dir string, args ...string) string {
 	g.Helper()
 	cmd := exec.Command("git", args...)
 	// Since 2.47 a commit leaves a process behind that tidies up, with a lock in
@@ -59,10 +59,10 @@ func (g *ground) in(dir string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-func (g *ground) git(args ...string) string { g.Helper(); return g.in(g.root, args...) }
+func (g *fixture) git(args ...string) string { g.Helper(); return g.in(g.root, args...) }
 
 // write writes files of the checkout: name, content, name, content.
-func (g *ground) write(files ...string) {
+func (g *fixture) write(files ...string) {
 	g.Helper()
 	for i := 0; i < len(files); i += 2 {
 		path := filepath.Join(g.root, files[i])
@@ -70,7 +70,7 @@ func (g *ground) write(files ...string) {
 	}
 }
 
-func (g *ground) commit(files ...string) Hash {
+func (g *fixture) commit(files ...string) Hash {
 	g.Helper()
 	g.write(files...)
 	g.git("add", "-A")
@@ -78,21 +78,21 @@ func (g *ground) commit(files ...string) Hash {
 	return Hash(g.git("rev-parse", "HEAD"))
 }
 
-func (g *ground) repo() *Repo {
+func (g *fixture) repo() *Repo {
 	g.Helper()
 	r, err := New(g.environ()).Discover(g.Context(), g.root)
 	g.ok(err)
 	return r
 }
 
-func (g *ground) frozen() *Frozen {
+func (g *fixture) frozen() *Frozen {
 	g.Helper()
 	f, err := g.repo().Freeze(g.Context(), filepath.Join(g.home, "frozen"))
 	g.ok(err)
 	return f
 }
 
-func (g *ground) quarantine(f *Frozen) *Quarantine {
+func (g *fixture) quarantine(f *Frozen) *Quarantine {
 	g.Helper()
 	q, err := f.Quarantine(filepath.Join(g.TempDir(), "objects"))
 	g.ok(err)
@@ -100,7 +100,7 @@ func (g *ground) quarantine(f *Frozen) *Quarantine {
 }
 
 // blob writes a blob into a quarantine and makes a commit of it.
-func (g *ground) newCommit(q *Quarantine, base Hash, name, text string) Hash {
+func (g *fixture) newCommit(q *Quarantine, base Hash, name, text string) Hash {
 	g.Helper()
 	ctx := g.Context()
 	id, err := q.Run(ctx, Cmd{Args: []string{"hash-object", "-w", "--stdin"}, Stdin: strings.NewReader(text)})
@@ -119,7 +119,7 @@ func (g *ground) newCommit(q *Quarantine, base Hash, name, text string) Hash {
 }
 
 // housekeeping removes all that git thinks is garbage.
-func (g *ground) housekeeping() {
+func (g *fixture) housekeeping() {
 	g.Helper()
 	g.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
 	g.git("gc", "-q", "--prune=now")

@@ -20,9 +20,9 @@ import (
 	"agentswarm/worktree"
 )
 
-// yard is a repository of three packages with a HOME and a state of its own,
+// fixture is a repository of three packages with a HOME and a state of its own,
 // and all that swarm needs to run there.
-type yard struct {
+type fixture struct {
 	t     *testing.T
 	dir   string
 	repo  string
@@ -43,15 +43,15 @@ const yardItems = 3
 const usersConfig = "[user]\n\tname = Ada\n\temail = ada@example.org\n" +
 	"[init]\n\tdefaultBranch = main\n[maintenance]\n\tauto = false\n"
 
-func newYard(t *testing.T) *yard {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newYardIn(t, t.TempDir())
+	return newFixtureIn(t, t.TempDir())
 }
 
 // newYardIn is newYard in a folder that the caller removes.
-func newYardIn(t *testing.T, dir string) *yard {
+func newFixtureIn(t *testing.T, dir string) *fixture {
 	t.Helper()
-	y := &yard{
+	y := &fixture{
 		t: t, dir: dir, repo: filepath.Join(dir, "repo"), state: filepath.Join(dir, "state"),
 		ledger: ledger(filepath.Join(dir, "ledger")),
 	}
@@ -73,31 +73,33 @@ func newYardIn(t *testing.T, dir string) *yard {
 	return y
 }
 
-// yardBackends are those of a yard: linked worktrees without a sandbox, and
+// yardBackends are those of a fixture: linked worktrees without a sandbox, and
 // overlays in a sandbox.
-func yardBackends() []worktree.Backend { return []worktree.Backend{worktree.Linked, worktree.Overlay} }
+func fixtureBackends() []worktree.Backend {
+	return []worktree.Backend{worktree.Linked, worktree.Overlay}
+}
 
 // onBackends runs a test on the backends given in the gate, and on all of
 // yardBackends in a campaign.
-func onBackends(t *testing.T, gate []worktree.Backend, test func(*testing.T, *yard)) {
+func onBackends(t *testing.T, gate []worktree.Backend, test func(*testing.T, *fixture)) {
 	t.Helper()
 	if campaign.Running(t) {
-		gate = yardBackends()
+		gate = fixtureBackends()
 	}
 	for _, backend := range gate {
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel()
-			y := newYard(t)
+			y := newFixture(t)
 			y.on(backend)
 			test(t, y)
 		})
 	}
 }
 
-// on has agents work on a backend: linked worktrees as a yard has them anyway,
+// on has agents work on a backend: linked worktrees as a fixture has them anyway,
 // or overlays behind walls, as users have them by default. The ledger is open
 // to them. It skips the test where no walls can be put up.
-func (y *yard) on(backend worktree.Backend) {
+func (y *fixture) on(backend worktree.Backend) {
 	if backend == worktree.Linked {
 		return
 	}
@@ -111,14 +113,14 @@ func (y *yard) on(backend worktree.Backend) {
 	y.must(openTo(filepath.Join(y.dir, "home"), y.path()))
 }
 
-func (y *yard) must(err error) {
+func (y *fixture) must(err error) {
 	y.t.Helper()
 	if err != nil {
 		y.t.Fatal(err)
 	}
 }
 
-func (y *yard) write(name, text string) {
+func (y *fixture) write(name, text string) {
 	y.t.Helper()
 	path := filepath.Join(y.dir, name)
 	y.must(os.MkdirAll(filepath.Dir(path), 0o755))
@@ -126,14 +128,14 @@ func (y *yard) write(name, text string) {
 }
 
 // program writes a program that a test or an agent runs later.
-func (y *yard) program(name, text string) {
+func (y *fixture) program(name, text string) {
 	y.t.Helper()
 	path := filepath.Join(y.dir, name)
 	y.must(os.MkdirAll(filepath.Dir(path), 0o755))
 	testprogram.Write(y.t, path, text)
 }
 
-func (y *yard) git(args ...string) string {
+func (y *fixture) git(args ...string) string {
 	y.t.Helper()
 	out, err := gitIn(y.repo, y.env, args...)
 	if err != nil {
@@ -149,7 +151,7 @@ type said struct {
 }
 
 // swarm runs a command in the repository; more is added to its environment.
-func (y *yard) swarm(more []string, args ...string) said {
+func (y *fixture) swarm(more []string, args ...string) said {
 	y.t.Helper()
 	cmd := y.command(more, args...)
 	var stdout, stderr strings.Builder
@@ -165,7 +167,7 @@ func (y *yard) swarm(more []string, args ...string) said {
 	return s
 }
 
-func (y *yard) command(more []string, args ...string) *exec.Cmd {
+func (y *fixture) command(more []string, args ...string) *exec.Cmd {
 	y.t.Helper()
 	path, err := exec.LookPath("swarm")
 	y.must(err)
@@ -175,7 +177,7 @@ func (y *yard) command(more []string, args ...string) *exec.Cmd {
 }
 
 // ends runs a command that must end with a code.
-func (y *yard) ends(code int, args ...string) said {
+func (y *fixture) ends(code int, args ...string) said {
 	y.t.Helper()
 	s := y.swarm(nil, args...)
 	if s.code != code {
@@ -186,7 +188,7 @@ func (y *yard) ends(code int, args ...string) said {
 
 // theirs is all that is the user's, byte for byte: HEAD, refs, index,
 // configuration, stash and working tree.
-func (y *yard) theirs() string {
+func (y *fixture) theirs() string {
 	y.t.Helper()
 	var all strings.Builder
 	y.must(filepath.WalkDir(y.repo, func(path string, e os.DirEntry, err error) error {
@@ -213,13 +215,13 @@ func (y *yard) theirs() string {
 	return all.String()
 }
 
-func (y *yard) failf(format string, args ...any) {
+func (y *fixture) failf(format string, args ...any) {
 	y.t.Helper()
 	y.t.Fatalf("%s%s", y.about, fmt.Sprintf(format, args...))
 }
 
-// runs are the runs of the yard; read like this, nothing puts them in order.
-func (y *yard) runs() []*store.Run {
+// runs are the runs of the fixture; read like this, nothing puts them in order.
+func (y *fixture) runs() []*store.Run {
 	dirs, _ := filepath.Glob(filepath.Join(y.state, "repo-*"))
 	var all []*store.Run
 	for _, dir := range dirs {
@@ -233,7 +235,7 @@ func (y *yard) runs() []*store.Run {
 }
 
 // view is the state by the journal of the run; nil while there is no run.
-func (y *yard) view() *store.View {
+func (y *fixture) view() *store.View {
 	runs := y.runs()
 	if len(runs) == 0 {
 		return nil
@@ -243,9 +245,9 @@ func (y *yard) view() *store.View {
 	return v
 }
 
-// alive are the processes of the run: their command lines name the yard. A
+// alive are the processes of the run: their command lines name the fixture. A
 // killed process may need a moment to be gone.
-func (y *yard) alive() []string {
+func (y *fixture) alive() []string {
 	for deadline := time.Now().Add(never); ; {
 		alive := processesWith(y.dir)
 		if len(alive) == 0 || time.Now().After(deadline) {
@@ -257,7 +259,7 @@ func (y *yard) alive() []string {
 
 // nothingLost finds every write of every attempt in its ref, in a workspace
 // that is kept, or in the trash.
-func (y *yard) nothingLost(v *store.View) {
+func (y *fixture) nothingLost(v *store.View) {
 	y.t.Helper()
 	notes, err := os.ReadDir(y.path("notes"))
 	y.must(err)
@@ -295,7 +297,7 @@ func (y *yard) nothingLost(v *store.View) {
 }
 
 // captures runs git where the names of captures are.
-func (y *yard) captures(args ...string) string {
+func (y *fixture) captures(args ...string) string {
 	y.t.Helper()
 	dir, err := refsDir(y.repo, y.state, append(os.Environ(), y.env...))
 	y.must(err)
@@ -303,7 +305,7 @@ func (y *yard) captures(args ...string) string {
 }
 
 // refs are the commits of all captures of an attempt.
-func (y *yard) refs(run, id, attempt string) []string {
+func (y *fixture) refs(run, id, attempt string) []string {
 	y.t.Helper()
 	name := fmt.Sprintf("refs/swarm/%s/a/%s/%s", run, id, attempt)
 	var commits []string
@@ -318,7 +320,7 @@ func (y *yard) refs(run, id, attempt string) []string {
 
 // tidy checks that nothing is left but refs, objects, and the workspaces
 // that the journal names because they could not be captured.
-func (y *yard) tidy() {
+func (y *fixture) tidy() {
 	y.t.Helper()
 	kept := map[string]bool{}
 	for _, a := range y.view().Agents {
