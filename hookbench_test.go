@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/ask"
-	"agentswarm/swarm/ear"
+	"agentswarm/swarm/asksocket"
 )
 
 // saysYes is a socket on which all that is asked may be.
@@ -21,7 +21,7 @@ func saysYes(b *testing.B) string {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s, err := ear.Listen(b.Context(), filepath.Join(dir, "s"), func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
+	s, err := asksocket.Listen(b.Context(), filepath.Join(dir, "s"), func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func layers() [][]string {
 		},
 		1: {
 			"internal/markdown", "internal/terminal", "internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
-			"swarm/captureref", "swarm/diskwatch", "swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook",
+			"swarm/captureref", "swarm/diskwatch", "swarm/asksocket", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook",
 			"swarm/landing/compare", "swarm/limit", "swarm/manifest", "swarm/models", "swarm/modeltest/serve", "swarm/pager",
 			"swarm/privatehome", "swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/shim",
 			"swarm/ticket", "swarm/toolset", "swarm/tui", "swarm/variantset", "worktree/git/checkout", "worktree/submodule",

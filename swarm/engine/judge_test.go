@@ -15,8 +15,8 @@ import (
 
 	"agentswarm/risk"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/asksocket"
 	"agentswarm/swarm/captureref"
-	"agentswarm/swarm/ear"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/task"
@@ -74,7 +74,7 @@ type askSockets struct{ dir string }
 
 func (e *askSockets) Listen(ctx context.Context, id task.ID, n int, decide func(context.Context, ask.Request) ask.Answer) (string, func() error, error) {
 	path := filepath.Join(e.dir, task.AttemptName(id, n))
-	s, err := ear.Listen(ctx, path, decide)
+	s, err := asksocket.Listen(ctx, path, decide)
 	if err != nil {
 		return "", nil, err
 	}

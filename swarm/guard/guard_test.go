@@ -15,7 +15,7 @@ import (
 
 	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/ask"
-	"agentswarm/swarm/ear"
+	"agentswarm/swarm/asksocket"
 )
 
 // TestMain makes copies of the test binary be guards. With os.Exit they would
@@ -45,7 +45,7 @@ func newFixture(t testing.TB, decide func(context.Context, ask.Action) ask.Answe
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	g := &fixture{t: t, dir: dir, socket: filepath.Join(dir, "s")}
-	s, err := ear.Listen(t.Context(), g.socket, func(ctx context.Context, r ask.Request) ask.Answer {
+	s, err := asksocket.Listen(t.Context(), g.socket, func(ctx context.Context, r ask.Request) ask.Answer {
 		g.mu.Lock()
 		g.asked = append(g.asked, r.Actions...)
 		g.mu.Unlock()

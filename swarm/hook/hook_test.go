@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/ask"
-	"agentswarm/swarm/ear"
+	"agentswarm/swarm/asksocket"
 )
 
 func TestRead(t *testing.T) {
@@ -108,7 +108,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s, err := ear.Listen(t.Context(), filepath.Join(dir, "s"), func(_ context.Context, r ask.Request) ask.Answer {
+	s, err := asksocket.Listen(t.Context(), filepath.Join(dir, "s"), func(_ context.Context, r ask.Request) ask.Answer {
 		return ask.Answer{Allow: r.Actions[0].Command == "ls", Reason: `no "x"`, Instead: "ls"}
 	})
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/asksocket"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/control"
-	"agentswarm/swarm/ear"
 	"agentswarm/swarm/guard"
 	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/policy"
@@ -79,7 +79,7 @@ func (a actionSockets) Listen(ctx context.Context, agent task.ID, attempt int, d
 		return "", nil, err
 	}
 	path := filepath.Join(dir, "s")
-	s, err := ear.Listen(ctx, path, decide)
+	s, err := asksocket.Listen(ctx, path, decide)
 	if err != nil {
 		return "", nil, errors.Join(err, os.Remove(dir))
 	}

@@ -1,10 +1,10 @@
-// Package ear owns the answering end of the ask socket, by which an agent's
+// Package asksocket owns the answering end of the ask socket, by which an agent's
 // actions are judged.
 //
 // It decides nothing. An agent in a sandbox reaches only its own socket.
 // Without a sandbox it can reach the sockets of others, but it does not have
 // their secrets. A process with the secret can ask and do no more.
-package ear
+package asksocket
 
 import (
 	"bufio"
