@@ -10,8 +10,8 @@ import (
 	"agentswarm/risk/shell"
 )
 
-// Classify says what an action would be at a place. Its tier is never
-// [Unclassified]: what cannot be judged is opaque.
+// Classify judges an action at a place. Its tier is never [Unclassified]: an
+// action that cannot be judged is opaque.
 func (r *Rules) Classify(a Action, p Place) *Finding {
 	p.Root, p.Home = cleaned(p.Root), cleaned(p.Home)
 	var parts []Part
@@ -73,8 +73,8 @@ func (r *Rules) shell(a *Shell, p *Place, f *Finding) (parts []Part) {
 	return parts
 }
 
-// variables are those of an environment that tell git, or a forge's program,
-// where to work or what to run.
+// variables returns the variables of an environment that change where git or
+// the program of a forge works, or which programs it runs.
 func variables(env map[string]string, program string) []shell.Assign {
 	var all []shell.Assign
 	for name, value := range env {
@@ -87,7 +87,7 @@ func variables(env map[string]string, program string) []shell.Assign {
 	return all
 }
 
-// opaque is the part of what could not be read.
+// opaque returns the part for a command that could not be read.
 func opaque(o shell.Opaque) Part {
 	return Part{
 		Rule: "opaque", Tier: Destructive, Opaque: true, Reason: o.Why, Via: o.Via, Span: o.Span,
@@ -95,7 +95,7 @@ func opaque(o shell.Opaque) Part {
 	}
 }
 
-// redirect judges what a redirection writes to.
+// redirect judges the file that a redirection writes to.
 func (r *Rules) redirect(w *shell.Write, p *Place, text *siblings) []Part {
 	kind := writes
 	if w.Append {
@@ -139,7 +139,7 @@ func (r *Rules) file(a *FileWrite, p *Place, f *Finding) []Part {
 	return parts
 }
 
-// outward judges what a tool that is no shell does to the world.
+// outward judges the effect of a tool that is not a shell on other machines.
 func (r *Rules) outward(a *Outward) []Part {
 	if localURL(a.Target) {
 		return nil

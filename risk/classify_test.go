@@ -39,7 +39,7 @@ func TestClassifyShell(t *testing.T) {
 	}
 }
 
-// What else a text does can change where a push leads.
+// Other commands of the same text can change where a push leads.
 func TestClassifySiblings(t *testing.T) {
 	t.Parallel()
 	r := load(t)

@@ -2,12 +2,13 @@ package risk
 
 import "strings"
 
-// Contract is what an agent is told of how its actions are judged: short, and
-// the same for all agents of a run that work in the same way. An agent that
-// goes by it seldom hears a refusal.
+// Contract returns the rules of judgement that an agent reads in its prompt. It
+// is short, and equal for all agents of a run that work in the same way. An
+// agent that follows it seldom has an action refused.
 //
-// It asks for silence on purpose: an agent that is told to name the risk of
-// what it does says so before each step, which nobody reads and somebody pays.
+// It asks for silence on purpose. An agent that must name the risk of its
+// actions writes about it before each step, which costs tokens and has no
+// reader.
 func (a *Authority) Contract(shared bool) string {
 	var b strings.Builder
 	b.WriteString(`Judge each action in silence before you take it. Never write about risk unless you ask.

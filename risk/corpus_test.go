@@ -40,8 +40,8 @@ func corpusPlace(shared, published bool) risk.Place {
 	return p
 }
 
-// corpusFacts are the facts of that place. HEAD and what is before it are
-// published, or not, as it says.
+// corpusFacts are the facts of that place. published decides whether HEAD and
+// the commits before it are published.
 type corpusFacts struct{ published bool }
 
 func (f corpusFacts) Published(rev string) (published, known bool) {
@@ -102,7 +102,7 @@ func (corpusFacts) Ref(name string) bool {
 	}, name)
 }
 
-// corpusCase is one command and what it must be found to be.
+// corpusCase is a command and the result that the classifier must return.
 type corpusCase struct {
 	Command string
 	Tier    risk.Tier
@@ -221,7 +221,7 @@ func TestCorpusIsWellFormed(t *testing.T) {
 type share struct {
 	name      string
 	wrong, of int
-	most      float64 // what is allowed, in percent
+	most      float64 // the highest share allowed, in percent
 }
 
 func (s *share) count(wrong bool) {
@@ -322,7 +322,7 @@ func TestCorpusIsStable(t *testing.T) {
 	}
 }
 
-// found is a finding in one line, for the eye.
+// found returns a finding as one line for a reader.
 func found(f *risk.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", f.Tier)

@@ -14,11 +14,11 @@ type Authority struct {
 	Allowed []Grant // by the task itself
 }
 
-// Decision is what becomes of an action.
+// Decision is the verdict on an action, with its reason.
 type Decision struct {
 	Verdict Verdict
 	Reason  string // why it does not proceed; empty: it does
-	Instead string // what could be done in its place; empty: nothing is known
+	Instead string // an action that could replace it; empty: none is known
 	Used    []Use  // the grants it proceeds by
 	Missing []int  // the parts that nothing grants, by their index
 }
@@ -29,9 +29,9 @@ type Use struct {
 	Grant Grant
 }
 
-// Decide says what becomes of what was found in a place. Nothing lifts the
-// refusal of what reaches other work trees, and no grant is looked at for what
-// is DESTRUCTIVE or could not be read.
+// Decide decides on a finding at a place. Nothing lifts the refusal of an
+// action that reaches other work trees. No grant is looked up for an action
+// that is DESTRUCTIVE or could not be read.
 func (a *Authority) Decide(f *Finding, p *Place) *Decision {
 	switch {
 	case f.Blocked:
@@ -48,7 +48,7 @@ func (a *Authority) Decide(f *Finding, p *Place) *Decision {
 		return d
 	}
 	d := &Decision{Verdict: Proceed}
-	if len(f.Parts) == 0 { // a tier without a reason is nobody's to grant
+	if len(f.Parts) == 0 { // no grant can cover a tier without a reason
 		d.Verdict = Ask
 	}
 	for i := range f.Parts {
@@ -74,7 +74,8 @@ func (a *Authority) Decide(f *Finding, p *Place) *Decision {
 	return d
 }
 
-// first is the first part of a kind; an empty one where there is none.
+// first returns the first part that passes a test, or an empty part if there is
+// none.
 func (f *Finding) first(of func(*Part) bool) *Part {
 	if i := slices.IndexFunc(f.Parts, func(part Part) bool { return of(&part) }); i >= 0 {
 		return &f.Parts[i]
@@ -94,7 +95,7 @@ func (a *Authority) grants(part *Part, p *Place) (used []Grant, why string) {
 		if err != "" {
 			why = err
 			if err != nothingGrants {
-				return nil, err // what forbids one reading of it forbids it
+				return nil, err // an item that forbids a reading forbids the part
 			}
 			continue
 		}
@@ -106,8 +107,8 @@ func (a *Authority) grants(part *Part, p *Place) (used []Grant, why string) {
 	return used, ""
 }
 
-// operations are what a grant could be for: what the part is, and the command
-// that it is, where that is all of the text.
+// operations returns the operations that a grant could cover: that of the part,
+// and the command line where it is all of the text.
 func operations(part *Part) []Operation {
 	if part.Opaque || part.Blocked {
 		return nil
@@ -141,8 +142,8 @@ func (a *Authority) forOperation(op Operation, p *Place) ([]Grant, string) {
 	return used, ""
 }
 
-// details are what each needs a grant of its own. An operation that should
-// have some and has none is granted by nothing.
+// details returns the names that each need a grant. An operation that lacks the
+// names it should have is never granted.
 func details(op Operation) []string {
 	switch op := op.(type) {
 	case *Push:
@@ -163,7 +164,7 @@ func orNothing(all []string) []string {
 	return all
 }
 
-// find looks for a grant, or for what forbids it.
+// find looks up a grant for an operation, or an item that forbids it.
 func (a *Authority) find(op Operation, detail string, p *Place, never bool) (Grant, bool) {
 	remote := p.pushRemote()
 	for _, g := range a.items(never) {
@@ -178,8 +179,9 @@ func (a *Authority) find(op Operation, detail string, p *Place, never bool) (Gra
 	return Grant{}, false
 }
 
-// onRemote puts in the remote that is meant where a grant names none. What
-// forbids means every remote then, and forced pushes with the others.
+// onRemote adds the default remote to a grant that names no remote. An item
+// that forbids and names no remote covers every remote. Items that forbid also
+// cover forced pushes.
 func (c *PushTo) onRemote(remote string, op Operation, never bool) *PushTo {
 	if c.Remote != "" && !never {
 		return c
@@ -197,8 +199,8 @@ func (c *PushTo) onRemote(remote string, op Operation, never bool) *PushTo {
 	return &meant
 }
 
-// items are the grants that count, or what forbids. Where something that
-// forbids could not be read nothing is granted at all.
+// items returns the grants that count, or the items that forbid. If an item
+// that forbids could not be read, only the grants of a.Allowed count.
 func (a *Authority) items(never bool) []Grant {
 	all := slices.Clone(a.Allowed)
 	if a.Root != nil && (never || a.Root.Suspended == "") {
@@ -217,8 +219,8 @@ func (a *Authority) items(never bool) []Grant {
 	return all
 }
 
-// suspended reports whether the file at the top, or one below it, forbids
-// something that could not be read.
+// suspended reports whether the top file, or a file below it, has an item that
+// forbids and could not be read.
 func (a *Authority) suspended() bool {
 	return a.Root != nil && a.Root.Suspended != "" ||
 		slices.ContainsFunc(a.Nested, func(n *Grants) bool { return n.Suspended != "" })
@@ -240,8 +242,8 @@ func (p *Place) pushRemote() string {
 	return "origin"
 }
 
-// Granted are the items that hold, as they were written: what an agent may be
-// told that it need not ask for.
+// Granted returns the items that hold, as they were written. An agent may be
+// told that it need not ask for these.
 func (a *Authority) Granted() []string {
 	var lines []string
 	for _, g := range a.items(false) {

@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// TestDelegates: a program that hands its words to another one is judged as that.
+// TestDelegates: a program that passes its words to another program is judged
+// as that program.
 func TestDelegates(t *testing.T) {
 	t.Parallel()
 	r := mustLoad(t, "")
@@ -93,7 +94,7 @@ func TestDelegates(t *testing.T) {
 }
 
 // TestUnreadWords: a word that cannot be read hides the command of its program,
-// and no other one.
+// and no other command.
 func TestUnreadWords(t *testing.T) {
 	t.Parallel()
 	r := mustLoad(t, "")
@@ -139,7 +140,7 @@ func TestUnreadCommands(t *testing.T) {
 	}
 }
 
-// foldersFacts know the versions of packages in one folder.
+// foldersFacts know the versions of packages in a single folder.
 type foldersFacts struct {
 	facts
 	folder string
@@ -152,8 +153,8 @@ func (f *foldersFacts) Locked(manager, folder, name string) (version string, kno
 	return f.facts.Locked(manager, folder, name)
 }
 
-// TestDowngradeElsewhere: the folder that a command line names is the one whose
-// packages it changes.
+// TestDowngradeElsewhere: a command changes the packages of the folder that its
+// command line names.
 func TestDowngradeElsewhere(t *testing.T) {
 	t.Parallel()
 	r := mustLoad(t, "")

@@ -2,7 +2,7 @@ package risk_test
 
 import (
 	"bytes"
-	"crypto/sha1" // what git names its objects by
+	"crypto/sha1" // git names its objects by this hash
 	"encoding/hex"
 	"fmt"
 	"io/fs"
@@ -21,15 +21,15 @@ type trial struct {
 	command string
 	// lost says that it destroys content that is nowhere else afterwards.
 	lost bool
-	// letter says that the letter of the taxonomy lets it pass all the same:
-	// it writes over, or takes away, one file that it names, as every editor
-	// does. asks says that the letter asks where nothing is lost: what is
-	// deleted happens to be committed.
+	// letter says that the taxonomy lets the command pass although it loses
+	// data. The command overwrites or removes a single file that it names, as
+	// every editor does. asks says that the taxonomy asks although nothing is
+	// lost: the deleted files happen to be committed.
 	letter, asks bool
 }
 
-// trials are all that this test ever runs. Paths are relative and stay below
-// the tree; refused holds every one of them to that.
+// trials returns all commands that this test ever runs. Paths are relative and
+// stay below the tree; refused checks that of each command.
 func trials() []trial {
 	return slices.Concat(destroyers(), overwriters(), keepers())
 }
@@ -129,7 +129,7 @@ func TestVerdictsAreWhatHappens(t *testing.T) {
 				t.Fatalf("%q does not run: %s", try.command, why)
 			}
 			tree := made.clone(t)
-			// What the classifier may look at is the tree as it is before.
+			// The classifier may look only at the tree before the command.
 			got := rules.Classify(&risk.Shell{Text: try.command, Cwd: tree.root}, tree.place())
 			before := tree.contents(t)
 			tree.run(t, try.command)
@@ -166,7 +166,8 @@ func newScratch(t *testing.T) scratch {
 	return s
 }
 
-// clone is a copy for one trial: making it with git takes ten times as long.
+// clone copies the tree for a trial: making it with git takes ten times as
+// long.
 func (s scratch) clone(t *testing.T) scratch {
 	t.Helper()
 	copied := newScratch(t)
@@ -212,8 +213,8 @@ func (s scratch) write(t *testing.T, files map[string]string) {
 	}
 }
 
-// run runs a command in the tree. That it fails is no matter: what counts is
-// what is left.
+// run runs a command in the tree. Its exit code does not matter; the test
+// compares the files left.
 func (s scratch) run(t *testing.T, command string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", command)
@@ -233,7 +234,8 @@ func (s scratch) run(t *testing.T, command string) []byte {
 	return out
 }
 
-// contents are the files of the tree, by the names git has for what is in them.
+// contents returns the files of the tree with the names that git gives to their
+// contents.
 func (s scratch) contents(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}

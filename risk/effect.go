@@ -9,7 +9,7 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// changes are the files that a call changes by what its words say.
+// changes returns the files that a call changes according to its words.
 func (c *call) changes() []target {
 	var all []target
 	for _, e := range c.rules.effects[c.inv.Program] {
@@ -37,7 +37,7 @@ func (c *call) has(e *effect) bool {
 		(len(m.With) == 0 || c.flag(m.With, m.Sure)) && (len(m.Without) == 0 || !c.line.Has(m.Without...)) && c.passes(m.When)
 }
 
-// wrong says what is wrong with an effect.
+// wrong returns the fault of an effect.
 func (e *effect) wrong() string {
 	may := slices.Concat(e.MayWrite, e.MayRemove)
 	if len(e.Program) == 0 || len(e.Write)+len(e.Append)+len(e.Create)+len(e.Remove)+len(may) == 0 {
@@ -57,7 +57,7 @@ func (e *effect) wrong() string {
 	return ""
 }
 
-// at are the files that stand where an effect says:
+// at returns the files at a place that an effect names:
 //
 //	"operands", "first", "last", "but-first", "but-last": of the operands
 //	"cleaned": the files that git does not have below the operands, or below
@@ -197,8 +197,8 @@ func ciOperand(c *call, w argv.Word) bool {
 	return !c.inv.Remote && t.ci(c.place)
 }
 
-// overwritesWithDD says that dd writes over a file that is there, and that is
-// neither temporary nor one that has a rule of its own.
+// overwritesWithDD reports whether dd overwrites an existing file that is not
+// temporary and has no rule for its kind.
 func overwritesWithDD(c *call) bool {
 	return slices.ContainsFunc(c.targets, func(t target) bool {
 		return t.kind == writes && !isStream(t.path) && c.place.kind(t.path) != PathMissing &&

@@ -5,14 +5,14 @@ import (
 	"agentswarm/risk/verb"
 )
 
-// Finding is what an action was found to be.
+// Finding is the result of classifying an action.
 type Finding struct {
 	Tier Tier // the worst of its parts
 	// Opaque says that a part of it could not be read, or that it was more than
 	// is read. It is DESTRUCTIVE, and no grant holds.
 	Opaque bool
-	// Blocked says that a part of it reaches what it shares with other work
-	// trees. It is refused, and no grant holds.
+	// Blocked says that a part of it reaches files shared with other work
+	// trees. Such an action is refused, and no grant holds.
 	Blocked bool
 	Parts   []Part // those above SAFE, in the order of the text
 	// Losses are the files that the action deletes or overwrites, also where that
@@ -26,14 +26,15 @@ type Finding struct {
 	Readings []verb.Reading
 }
 
-// Part is one thing an action would do.
+// Part is a single effect of an action.
 type Part struct {
 	Rule   string // the id of the rule that found it
 	Tier   Tier
 	Reason string // why, as a sentence without its end
-	// Instead is what the agent can do in its place; empty: nothing is known.
+	// Instead is an action that the agent can take in place of this one; empty:
+	// none is known.
 	Instead string
-	Argv    []string // the command line, where it is one
+	Argv    []string // the command line, if there is one
 	Via     []string // the programs it stands within, outermost first
 	Opaque  bool
 	Blocked bool
@@ -43,19 +44,20 @@ type Part struct {
 	// Plain says that the whole text is this command line and that it runs at
 	// the top of the work tree: a grant for a command can mean it.
 	Plain     bool
-	Operation Operation // what a grant could be for; nil: nothing
+	Operation Operation // the operation that a grant could cover; nil: none
 	// Kind is the kind of grant that the rule takes: push, forge, modify, amend
-	// or downgrade; empty: none, or one for the command.
+	// or downgrade. It is empty if there is no such kind, or only a grant for
+	// the command.
 	Kind string
 	// Ungranted says why Operation is not of that kind; empty: it is.
 	Ungranted string
 	Span      shell.Span
 }
 
-// Operation is what grants are for: [*Push], [*Forge], [*Run], [*Modify],
-// [*Amend] or [*Downgrade]. One is only there where all of it is known and
-// nothing about it is out of the ordinary: no wrapper, no other folder, no
-// configuration on the command line, no URL.
+// Operation is an action that a grant can cover: [*Push], [*Forge], [*Run],
+// [*Modify], [*Amend] or [*Downgrade]. A part has an Operation only if all of
+// it is known and ordinary. A wrapper, another folder, configuration on the
+// command line or a URL is not ordinary.
 //
 //sumtype:decl
 type Operation interface{ operation() string }

@@ -33,8 +33,8 @@ func isDot(w argv.Word) bool {
 	return isUnknown(w) || slices.Contains([]string{".", "./", ":/", ":", "*", "..", "/"}, w.Value)
 }
 
-// discardsPaths says that a checkout is one of files, whose changes are lost,
-// and not one of a branch.
+// discardsPaths reports whether a checkout discards changes of files, in place
+// of changing to a branch.
 func discardsPaths(c *call) bool {
 	operands := c.line.Operands
 	making := c.line.Has("-b", "-B", "--orphan", "--detach", "--track") && !c.line.Unsure
@@ -78,7 +78,7 @@ func mayBePath(c *call, w argv.Word) bool {
 	return isFileName(path.Base(text))
 }
 
-// isFileName says that a name looks like that of a file, by what it ends with.
+// isFileName reports whether a name ends as names of files do.
 func isFileName(base string) bool {
 	end := path.Ext(base)
 	if len(end) < 2 || len(end) > 6 {
@@ -108,7 +108,8 @@ func resetsBranch(c *call) bool {
 	return len(names) > 0 && !slices.ContainsFunc(names, func(w argv.Word) bool { return w.Known && w.Value == c.place.Branch })
 }
 
-// updatesRefs says that a setting for one command has a rebase move branches.
+// updatesRefs reports whether a setting on the command line makes a rebase move
+// branches.
 func updatesRefs(c *call) bool {
 	return slices.ContainsFunc(c.line.Options, func(o argv.Option) bool {
 		key, value, given := strings.Cut(o.Value.Value, "=")
@@ -117,7 +118,7 @@ func updatesRefs(c *call) bool {
 	})
 }
 
-// renamesOther says that a branch is moved that is not the one checked out.
+// renamesOther reports whether a call moves a branch that is not checked out.
 func renamesOther(c *call) bool {
 	if len(c.line.Operands) < 2 {
 		w, ok := c.first()
@@ -140,7 +141,7 @@ func isConfigWrite(c *call) bool {
 	return len(c.line.Operands) > 1 || c.line.Unsure
 }
 
-// isConfigShared says that a change of the configuration is one of the file
+// isConfigShared reports whether a change of the configuration writes the file
 // that work trees share.
 func isConfigShared(c *call) bool {
 	return isConfigWrite(c) && !c.surely("--worktree", "--file", "--global", "--system", "--blob")
@@ -185,7 +186,7 @@ func readsOnly(c *call) bool {
 	return isHelp(c) || isDryRun(c)
 }
 
-// gitVerb is the program within git, and the one within that.
+// gitVerb returns the subcommand of git, and the subcommand of that.
 func (c *call) gitVerb() (name, deeper string) {
 	words := slices.Clone(c.line.Sub)
 	for _, w := range c.line.Operands {

@@ -12,9 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// golden is a file of commands and of what is found of each. A command begins
-// with "$ ", or with "shared$ " where the git dir is shared; a line of it that
-// begins with "> " is one more. Lines that begin with "#" stay as they are.
+// golden is a file of commands, each with its finding. A command begins with "$
+// ", or with "shared$ " if the git dir is shared. Further lines of a command
+// begin with "> ". Lines that begin with "#" stay as they are.
 const golden = "testdata/golden.txt"
 
 func TestFindingsAreAsWritten(t *testing.T) {

@@ -6,36 +6,36 @@ import (
 	"strings"
 )
 
-// Grant is one item that a person wrote: what may be done without asking, or
-// what may not.
+// Grant is an item that a person wrote. It allows an action without a question,
+// or forbids it.
 type Grant struct {
-	Never  bool // what it covers asks, whatever else is granted
+	Never  bool // covered actions ask, whatever else is granted
 	Covers Covers
 	Text   string // as it was written, blanks aside
 	Where  string // such as "AGENTS.md:12", or "--allow"
-	// Folder is the one whose AGENTS.md it is from, below the top of the
-	// repository, with slashes; empty: the top.
+	// Folder is the folder of the AGENTS.md that has the item, below the top of
+	// the repository, with slashes; empty: the top.
 	Folder string
 }
 
-// Covers is what a grant is about: [*PushTo], [*ForgeActs], [*RunCommand],
+// Covers is the subject of a grant: [*PushTo], [*ForgeActs], [*RunCommand],
 // [*ModifyPaths], [*AmendPublished] or [*DowngradeDependencies].
 //
 //sumtype:decl
 type Covers interface {
-	// covers reports whether it is about an operation, or about the part of
-	// one named by detail: a branch, a path.
+	// covers reports whether the grant covers an operation. For an operation
+	// with several branches or paths, detail names the branch or path.
 	covers(op Operation, detail string) bool
 }
 
 // PushTo covers pushes to branches.
 type PushTo struct {
 	Branches Scope
-	Remote   string // empty: the one that pushes go to by default
+	Remote   string // empty: the default remote of pushes
 	Force    bool   // forced pushes, and no others
 }
 
-// ForgeActs covers one act on issues or on pull requests.
+// ForgeActs covers an act on issues or on pull requests.
 type ForgeActs struct{ Verb, What string }
 
 // RunCommand covers a command, word for word.
@@ -93,8 +93,8 @@ func (*DowngradeDependencies) covers(op Operation, _ string) bool {
 	return ok
 }
 
-// guarded reports whether a path is one that decides what agents may do:
-// nobody can be granted its change.
+// guarded reports whether a file decides which actions agents may take. No
+// grant can cover its change.
 func guarded(path string) bool {
 	for element := range strings.SplitSeq(strings.ToLower(path), "/") {
 		switch element {
@@ -105,14 +105,15 @@ func guarded(path string) bool {
 	return false
 }
 
-// Scope is a pattern for branches or paths: "*" stands for any part of one
+// Scope is a pattern for branches or paths. "*" stands for any part of an
 // element, "**" for any number of elements or parts of them.
 type Scope string
 
 // everything is the scope of a restriction of all there is.
 const everything Scope = "**"
 
-// checkScope refuses what says too little about what it covers.
+// checkScope returns an error for a pattern that covers too much or is
+// malformed.
 func checkScope(text string, never bool) error {
 	if never && (text == "*" || text == "**") {
 		return nil
@@ -149,8 +150,9 @@ func (s Scope) Match(name string) bool {
 	if s == everything || s == "*" {
 		return name != ""
 	}
-	// One pass with a place to fall back to for each kind of star: a "**" takes
-	// over from a "*" before it, so that no name takes more than its square.
+	// The loop makes a single pass and keeps a place to fall back to for each
+	// kind of star. A "**" takes over from a "*" before it, so the time is at
+	// most quadratic in the length of a name.
 	pattern := string(s)
 	p, n := 0, 0
 	star, starAt := -1, 0

@@ -11,7 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// grantCase is one of testdata/agents: an AGENTS.md, and one action.
+// grantCase is a case of testdata/agents: an AGENTS.md and an action.
 type grantCase struct {
 	Name      string
 	File      string
@@ -95,7 +95,8 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// TestSafeProceeds looks at no grant, and what has no tier asks.
+// TestSafeProceeds: a SAFE action proceeds without a grant, and an action
+// without a tier asks.
 func TestSafeProceeds(t *testing.T) {
 	t.Parallel()
 	a := &Authority{}
@@ -109,7 +110,7 @@ func TestSafeProceeds(t *testing.T) {
 	}
 }
 
-// TestEveryPartNeedsItsOwn holds that a grant for one part is none for another.
+// TestEveryPartNeedsItsOwn: a grant for one part does not cover another part.
 func TestEveryPartNeedsItsOwn(t *testing.T) {
 	t.Parallel()
 	a := &Authority{Root: ReadGrants([]byte(heading+"\n- Push to x\n"), "AGENTS.md")}

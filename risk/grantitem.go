@@ -10,16 +10,16 @@ import (
 // maxItem is the longest item that is read, in bytes.
 const maxItem = 1 << 10
 
-// ParseGrant reads one item, as it stands in AGENTS.md or after --allow. Its
-// error says what would be right.
+// ParseGrant reads an item, as it stands in AGENTS.md or after --allow. It
+// returns an error that tells the right form.
 func ParseGrant(text string) (Grant, error) {
 	if len(text) > maxItem {
 		return Grant{}, fmt.Errorf("it is longer than %d bytes", maxItem)
 	}
 	text = strings.Trim(text, " \t\n")
 	for _, c := range []byte(text) {
-		// Some take a blank that is none here for one, and others for the end
-		// of a line.
+		// Some readers take other blanks for a space, and others take them for
+		// the end of a line.
 		if (c < ' ' || c > '~') && c != '\t' {
 			return Grant{}, errors.New("it holds a character that is not plain ASCII")
 		}
@@ -31,13 +31,13 @@ func ParseGrant(text string) (Grant, error) {
 	return readItem(tokens)
 }
 
-// token is one word of an item, or all of a code span.
+// token is a word of an item, or a whole code span.
 type token struct {
 	text string
 	code bool
 }
 
-// is reports whether the token is one of these words, in any case.
+// is reports whether the token equals any of the words, in any case.
 func (t token) is(words ...string) bool {
 	return !t.code && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, t.text) })
 }
@@ -91,7 +91,7 @@ type item struct {
 	never bool
 }
 
-// next takes the next word if it is one of these.
+// next consumes the next word if it equals any of the words.
 func (i *item) next(words ...string) bool {
 	if len(i.rest) == 0 || !i.rest[0].is(words...) {
 		return false
@@ -144,7 +144,7 @@ func (i *item) end() {
 	}
 }
 
-// covers reads what the item is about.
+// covers reads the subject of the item.
 func (i *item) covers() (Covers, error) {
 	switch {
 	case i.next("push"):
@@ -181,7 +181,7 @@ func (i *item) covers() (Covers, error) {
 	return i.forge()
 }
 
-// push reads what follows "push" or "force push".
+// push reads the words after "push" or "force push".
 func (i *item) push(force bool) (Covers, error) {
 	if !i.next("to") {
 		return nil, errors.New("\"push\" is followed by \"to\" and a branch")
@@ -211,7 +211,8 @@ func (i *item) push(force bool) (Covers, error) {
 	return p, nil
 }
 
-// run reads what follows "run": the words of a command, in a code span or not.
+// run reads the words after "run": the words of a command, in a code span or
+// not.
 func (i *item) run() (Covers, error) {
 	var argv []string
 	switch {

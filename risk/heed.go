@@ -21,10 +21,10 @@ type Denied struct {
 	Cleans []string
 }
 
-// Heed adds a part for each call that does to a file what the agent was denied
-// before: that deletes or overwrites what it was not to delete, or something
-// below. A change in place of such a file is no loss: only what was not to be
-// overwritten itself is not to be changed either.
+// Heed adds a part for each call that repeats a denied action on a file. Such a
+// call deletes or overwrites a file of the denied action, or a file below it. A
+// change in place loses nothing. It counts only if the denied action would have
+// overwritten the same file.
 func (f *Finding) Heed(d *Denied, p *Place) {
 	for i := range f.Losses {
 		l := &f.Losses[i]

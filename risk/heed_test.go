@@ -24,8 +24,8 @@ func deniedOf(t *testing.T, r *Rules, text string, p Place) *Denied {
 	return d
 }
 
-// Deleting by single steps what was denied as a whole asks again, and nothing
-// else does.
+// Deleting in single steps the files of a denied action asks again. No other
+// command does.
 func TestHeed(t *testing.T) {
 	t.Parallel()
 	r := load(t)

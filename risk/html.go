@@ -7,9 +7,9 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// openHTML counts the elements that HTML in a document has begun and not
-// ended. What follows stands within them on a page, folded away or struck
-// out, and is nothing at the top level.
+// openHTML counts the open elements of HTML in a document. The text after them
+// stands inside the elements on a page, folded or struck out. It is not at the
+// top level.
 type openHTML map[string]int
 
 // add counts the tags of a node and of all below it.
@@ -35,7 +35,8 @@ func (o openHTML) add(n ast.Node, source []byte) {
 // any reports whether something is open.
 func (o openHTML) any() bool { return len(o) > 0 }
 
-// tags counts those of a text. One that is never closed by its sign is none.
+// tags counts the elements in a text. An element without an end tag does not
+// count.
 func (o openHTML) tags(text string) {
 	for {
 		at := strings.IndexByte(text, '<')

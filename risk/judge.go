@@ -9,9 +9,10 @@ import (
 	"agentswarm/risk/shell"
 )
 
-// parsed is the command line of an invocation, by its grammar. An option that
-// the grammar does not have may take a value: where the word after one stands
-// where a program within the program would, it is read both ways.
+// parsed returns the command line of an invocation, parsed by its grammar. An
+// option that the grammar does not know may take a value. If the word after
+// such an option stands in the place of a subcommand, parsed tries both
+// readings.
 func (r *Rules) parsed(inv *shell.Invocation) *argv.Line {
 	g := &argv.Grammar{}
 	if p := r.grammars[inv.Program]; p != nil {
@@ -46,7 +47,7 @@ func (r *Rules) parsed(inv *shell.Invocation) *argv.Line {
 		again := g.Parse(args)
 		if len(again.Sub) > 0 {
 			for i := range again.Options {
-				again.Options[i].At += 2 // as they stand in what was given
+				again.Options[i].At += 2 // the positions in the given words
 			}
 			again.Options = append(again.Options, apart...)
 			return again
@@ -56,8 +57,8 @@ func (r *Rules) parsed(inv *shell.Invocation) *argv.Line {
 	return given
 }
 
-// withModes are the words of chmod, with those that take rights away as what
-// they are: "-x" is "a-x", and no option.
+// withModes returns the words of chmod. A mode that takes rights away, such as
+// "-x", becomes "a-x", so that it is not read as an option.
 func withModes(args []argv.Word) []argv.Word {
 	args = slices.Clone(args)
 	for i, w := range args {
@@ -74,7 +75,7 @@ func withModes(args []argv.Word) []argv.Word {
 // listed says that something is known of a program.
 func (r *Rules) listed(program string) bool { return r.grammars[program] != nil || r.known[program] }
 
-// judge is what an invocation would do, above SAFE.
+// judge returns the parts of an invocation above SAFE.
 func (r *Rules) judge(inv *shell.Invocation, p Place) []Part {
 	return r.judgeAmong(inv, &p, &siblings{})
 }
@@ -83,8 +84,8 @@ func (r *Rules) judge(inv *shell.Invocation, p Place) []Part {
 // are looked for in the words of others. Beyond it a person is asked.
 const maxJudged = 20_000
 
-// judgeAmong judges an invocation of a text that does other things too. A
-// program that hands its words to another one is judged as that.
+// judgeAmong judges an invocation among the other commands of its text. A
+// program that passes its words to another program is judged as that program.
 func (r *Rules) judgeAmong(inv *shell.Invocation, p *Place, text *siblings) []Part {
 	if inv.Shadowed {
 		return nil
@@ -185,7 +186,7 @@ func (c *call) add(parts []Part, one *rule, hits []*target) []Part {
 	return append(parts, part)
 }
 
-// settle leaves out the parts that another one says more about.
+// settle leaves out the parts that a more specific rule replaces.
 func (r *Rules) settle(parts []Part) []Part {
 	if len(parts) < 2 {
 		return parts
@@ -235,7 +236,8 @@ func (c *call) unresolved() []Part {
 	}}
 }
 
-// words are the words of the command line; what is not known of one is "…".
+// words returns the words of the command line, with "…" for the unknown rest of
+// a word.
 func (c *call) words() []string {
 	all := make([]string, 0, len(c.inv.Args)+1)
 	for _, w := range append([]argv.Word{c.inv.Path}, c.inv.Args...) {
@@ -259,8 +261,8 @@ func (c *call) plain() bool {
 		c.inv.Cwd.Path == c.place.Root && c.place.Root != ""
 }
 
-// ordinary says that a call stands by itself: no wrapper, no folder it is led
-// to, no variable that could change what it does.
+// ordinary reports whether a call stands by itself. It has no wrapper, no
+// change of folder, and no variable that could change its effect.
 func (c *call) ordinary() bool {
 	for _, a := range c.inv.Assigns {
 		if !isHarmless(a.Name) {
@@ -315,7 +317,7 @@ func (c *call) own(t *target) bool {
 	return a == areaTree || a == areaTmp
 }
 
-// operation is what a grant could be for.
+// operation returns the operation of a call that a grant could cover.
 func (c *call) operation(one *rule, hits []*target) Operation {
 	if one.Tier > HardToReverse {
 		return nil

@@ -84,7 +84,7 @@ func invocation(line string) *shell.Invocation {
 	return inv
 }
 
-// spell is what was found, in one line: the gravest tier and the rules.
+// spell returns a finding as one line: the gravest tier and the rules.
 func spell(parts []Part) string {
 	worst := Safe
 	var rules []string
@@ -243,7 +243,7 @@ func TestOperation(t *testing.T) {
 	}
 }
 
-// What is out of the ordinary about how a push starts takes the grant away.
+// Each unusual circumstance of a push takes its operation away.
 func TestOperationOdd(t *testing.T) {
 	t.Parallel()
 	r := load(t)

@@ -1,6 +1,6 @@
 package risk
 
-// judged is a call as it is typed, and what is found of it.
+// judged is a command as it is typed, and the text of its finding.
 type judged struct{ give, want string }
 
 // judgedPaths are calls that write, remove or change files.

@@ -17,7 +17,7 @@ type links struct {
 	hard map[string]string
 }
 
-// maxLinks bounds the links that are followed for one path, as systems do.
+// maxLinks bounds the links that are followed for a path, as systems do.
 const maxLinks = 40
 
 // add adds the links that a command makes. A link that is moved or copied leads
@@ -97,7 +97,7 @@ func (l *links) make(c *call, source argv.Word, at string) {
 		l.symbolic = map[string]string{}
 	}
 	if was, ok := l.symbolic[at]; ok && was != to {
-		to = "" // one of them
+		to = "" // it leads to either
 	}
 	if to != at {
 		l.symbolic[at] = to

@@ -10,15 +10,16 @@ import (
 	"agentswarm/risk/shell"
 )
 
-// Load makes rules of the ones that are built in and of those of a user, which
-// may add rules and raise the tier of one by its id, and lower none. user may
-// be empty. Every rule is tried on its own examples where there are such rules:
-// without any, the rules are those that the tests of this package have tried.
+// Load makes rules from the built-in rules and the rules of a user. A user's
+// rules may add rules and raise the tier of a rule by its id, and lower none.
+// user may be empty. If it is not, every rule is tried on its examples. Without
+// a user's rules the tests of this package have tried them. Load returns an
+// error for rules that cannot be read or fail their examples.
 func Load(user []byte) (*Rules, error) { return LoadWith(user, nil) }
 
-// LoadWith makes rules as [Load] does, with those of a repository, which only
-// raise tiers: they may add rules and verbs, and take no question away. What is
-// wrong with them is a [*RepositoryError].
+// LoadWith makes rules as [Load] does, and adds those of a repository. A
+// repository's rules only raise tiers: they add rules and verbs, and remove no
+// question. For a fault in them LoadWith returns a [*RepositoryError].
 func LoadWith(user, repository []byte) (*Rules, error) {
 	r, err := loadUnverified(user, repository)
 	if err != nil {
@@ -221,7 +222,7 @@ func (r *Rules) bind(one *rule, m *match, programs map[string]*program) {
 			programs[name].learn(m)
 		}
 		if programs[name].added {
-			r.added[name] = true // an added rule does not hide what else the program does
+			r.added[name] = true // an added rule does not hide the other effects of the program
 		}
 		if one.Tier > Visible {
 			r.dangers[name] = true
@@ -229,9 +230,9 @@ func (r *Rules) bind(one *rule, m *match, programs map[string]*program) {
 	}
 }
 
-// foreign says what is wrong with the programs within programs that a user's
-// rule names: to make a word such a program would hide it, and the options
-// after it, from the rules that are built in.
+// foreign returns the fault of a user's rule that names a subcommand unknown to
+// the built-in grammar. As a subcommand, such a word would hide itself and the
+// options after it from the built-in rules.
 func foreign(programs map[string]*program, m *match, user bool) string {
 	for _, name := range m.Program {
 		p := programs[name]
@@ -294,7 +295,8 @@ func (p *program) learn(m *match) {
 // plainOptions are those of a program that has no line in the grammar.
 func plainOptions() []string { return []string{"-h,--help", "--version", "--dry-run"} }
 
-// clone copies a grammar, so that programs that share one can grow apart.
+// clone copies a grammar, so that programs that share a grammar can change
+// separately.
 func clone(g *argv.Grammar) *argv.Grammar {
 	c := &argv.Grammar{Options: slices.Clone(g.Options), Leading: g.Leading, Exact: g.Exact, Single: g.Single}
 	if g.Sub != nil {

@@ -27,8 +27,8 @@ const (
 	liveSet  = "changes of live systems"
 )
 
-// longTail are the commands of the files testdata/longtail*.txt. The hash of a
-// line of the first one says whether it was set aside.
+// longTail returns the commands of the files testdata/longtail*.txt. The hash
+// of a line of the first file decides whether the line was set aside.
 func longTail(t testing.TB) []longTailCase {
 	t.Helper()
 	first := longTailFile(t, "longtail.txt", func(line string) string {

@@ -23,7 +23,7 @@ type Loss struct {
 	Judged bool
 
 	target target
-	call   Part // what a part about it says of its call
+	call   Part // the fields about its call that a part has
 }
 
 // losses are the files that a call deletes or overwrites, as far as they are
@@ -55,8 +55,8 @@ func (c *call) losses() []Loss {
 	return all
 }
 
-// blame marks the targets that a rule is about: those that it matched, or all
-// of the call where it is about what becomes of files.
+// blame marks the targets of a rule: those that it matched, or all of the call
+// if the rule judges files.
 func (c *call) blame(one *rule, hits []*target) {
 	if one.Tier < HardToReverse {
 		return

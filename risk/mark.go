@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Marked reports whether a change of a file, by its path below the top of the
-// repository, is one that a person should look at: the file decides what
-// agents may do, what git does with others, or what continuous integration
-// runs.
+// Marked reports whether a person should look at a change of a file. The path
+// is below the top of the repository. Such a file decides about the actions of
+// agents, the way git treats other files, or the commands of continuous
+// integration.
 func Marked(file string) bool {
 	if guarded(file) || isCI(file) {
 		return true

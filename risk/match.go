@@ -9,7 +9,7 @@ import (
 	"agentswarm/risk/verb"
 )
 
-// call is one program that would start, with what rules ask about it.
+// call is a program that would start, with the state that rules test.
 type call struct {
 	rules   *Rules
 	inv     *shell.Invocation
@@ -19,8 +19,8 @@ type call struct {
 	targets []target
 }
 
-// siblings is what else the same text does to the state that a push depends
-// on.
+// siblings is the effect of the other commands of a text on the state that a
+// push depends on.
 type siblings struct {
 	// moves says that it may change which branch is checked out, alters that
 	// it may change where a push leads to.
@@ -36,8 +36,8 @@ type siblings struct {
 	losses []Loss
 	// links are those that the text makes.
 	links links
-	// suspected is how many programs stand around the one that is judged, each
-	// of which was taken from the words of the one around it.
+	// suspected is the number of programs around the judged program. Each of
+	// them was taken from the words of the program around it.
 	suspected int
 }
 
@@ -78,8 +78,8 @@ func (c *call) passes(tests []string) bool {
 	return !slices.ContainsFunc(tests, func(name string) bool { return !c.rules.tests.line[name](c) })
 }
 
-// within says that a line's programs within the program are one of these, or
-// below one.
+// within reports whether the subcommands of a line equal or extend a listed
+// path.
 func within(subs [][]string, have []string) bool {
 	if len(subs) == 0 {
 		return true
@@ -89,7 +89,7 @@ func within(subs [][]string, have []string) bool {
 	})
 }
 
-// flag says whether one of the options is there, or may be.
+// flag reports whether a call has any of the options, or may have it.
 func (c *call) flag(names []string, sure bool) bool {
 	return c.line.Has(names...) || c.line.Unsure && !sure || slices.ContainsFunc(names, c.hasBeginning) || slices.ContainsFunc(names, c.isWritten)
 }
@@ -112,8 +112,8 @@ func (c *call) hasBeginning(name string) bool {
 	return ok && slices.ContainsFunc(c.line.Options, func(o argv.Option) bool { return strings.HasPrefix(o.Name, begins) })
 }
 
-// surely says that one of the options is there, that nothing takes it back,
-// and that its word can mean nothing else.
+// surely reports whether a call certainly has any of the options. No later word
+// takes it back, and its word has no other meaning.
 func (c *call) surely(names ...string) bool {
 	found := false
 	for i, o := range c.line.Options {
@@ -157,7 +157,7 @@ func (c *call) swallowed(i int) bool {
 // isUnknown says that nothing is known of a word.
 func isUnknown(w argv.Word) bool { return w.Value == "" && !w.Known }
 
-// mayBe says whether a word is one of these, or may be.
+// mayBe reports whether a word equals any of the words, or may equal it.
 func mayBe(w argv.Word, words []string) bool {
 	if w.Known {
 		return slices.Contains(words, w.Value)
@@ -165,8 +165,8 @@ func mayBe(w argv.Word, words []string) bool {
 	return !w.Glob && slices.ContainsFunc(words, func(one string) bool { return strings.HasPrefix(one, w.Value) })
 }
 
-// isAt says whether the operand at an index is one of these words, or may be.
-// short says that it may be any beginning of one.
+// isAt reports whether the operand at an index equals any of the words, or may
+// equal it. short also accepts the beginning of a word.
 func (c *call) isAt(at int, words []string, short bool) bool {
 	if at >= len(c.line.Operands) {
 		return false
@@ -178,12 +178,12 @@ func (c *call) isAt(at int, words []string, short bool) bool {
 	return mayBe(w, words)
 }
 
-// anyWord says whether an operand is one of these words, or may be.
+// anyWord reports whether an operand equals any of the words, or may equal it.
 func (c *call) anyWord(words []string) bool {
 	return slices.ContainsFunc(c.line.Operands, func(w argv.Word) bool { return mayBe(w, words) })
 }
 
-// operand says whether an operand passes one of these tests.
+// operand reports whether an operand passes any of the tests.
 func (c *call) operand(names []string) bool {
 	for _, w := range c.line.Operands {
 		for _, name := range names {

@@ -15,8 +15,9 @@ type Mismatch struct {
 	Why   string // as a sentence without its end
 }
 
-// Mismatches returns the grants that could be meant for a part and do not hold.
-// why says that no grant can hold for the part; empty: one could.
+// Mismatches returns the grants that resemble a part and do not hold for it.
+// why is the reason that no grant can hold for the part; empty: a grant could
+// hold.
 func (a *Authority) Mismatches(part *Part, p *Place) (all []Mismatch, why string) {
 	never := true
 	switch {
@@ -139,8 +140,8 @@ func (c *ModifyPaths) differs(change *Modify) string {
 	return ""
 }
 
-// differs says why a grant for a command does not hold for one of the same
-// program.
+// differs returns the reason that a grant for a command does not hold for
+// another command of the same program.
 func (c *RunCommand) differs(part *Part) string {
 	if len(part.Argv) == 0 || len(c.Argv) == 0 || part.Argv[0] != c.Argv[0] {
 		return ""
@@ -154,8 +155,8 @@ func (c *RunCommand) differs(part *Part) string {
 	return ""
 }
 
-// ungranted says why it is not known exactly what a call does, so that only a
-// person can allow it.
+// ungranted returns the reason that the effect of a call is not known exactly,
+// so that only a person can allow it.
 func (c *call) ungranted() string {
 	if _, known := argv.Text(c.inv.Args); !known {
 		return "a part of its command line is not known"

@@ -8,8 +8,8 @@ import (
 	"agentswarm/risk/shell"
 )
 
-// Programs that stand in the words of others are looked for within bounds, and a
-// text that reaches one is asked about. The bounds are of command lines and not of
+// Programs inside the words of other programs are searched within bounds. A
+// text that reaches a bound needs approval. The bounds count command lines, not
 // time.
 func TestNestedPrograms(t *testing.T) {
 	t.Parallel()

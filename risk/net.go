@@ -19,8 +19,8 @@ const (
 	hostRemote
 )
 
-// hostOf says where a word leads, were it a URL. One that is not all known
-// leads away, unless the host is known.
+// hostOf returns the host that a word leads to, read as a URL. A partly unknown
+// word leads away, unless its host is known.
 func hostOf(w argv.Word) host {
 	text := w.Value
 	if text == "" {
@@ -35,12 +35,12 @@ func hostOf(w argv.Word) host {
 	}
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 && !w.Known {
-		return hostRemote // what comes may make it another host
+		return hostRemote // the unknown rest may change the host
 	}
 	if end >= 0 {
 		rest = rest[:end]
 	}
-	if strings.Contains(rest, "\\") { // programs disagree on what that is
+	if strings.Contains(rest, "\\") { // programs disagree on the meaning of a backslash
 		return hostRemote
 	}
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
@@ -72,7 +72,8 @@ func isLocalHost(name string) bool {
 	return err == nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
-// leadsAway says whether one of a call's addresses does, or may.
+// leadsAway reports whether any address of a call leads to another host, or
+// may.
 func (c *call) leadsAway(words []argv.Word) bool {
 	if c.line.Has("--unix-socket", "--abstract-unix-socket") {
 		return false
@@ -83,7 +84,7 @@ func (c *call) leadsAway(words []argv.Word) bool {
 	return len(words) == 0 && c.line.Unsure || slices.ContainsFunc(words, func(w argv.Word) bool { return hostOf(w) == hostRemote })
 }
 
-// proxied says that a variable sends what goes to any host by another one.
+// proxied reports whether a variable sends requests through a proxy.
 func (c *call) proxied() bool {
 	return slices.ContainsFunc(c.inv.Assigns, func(a shell.Assign) bool {
 		return strings.HasSuffix(strings.ToLower(a.Name), "_proxy") && !strings.EqualFold(a.Name, "no_proxy") && (!a.Value.Known || a.Value.Value != "")
@@ -195,7 +196,7 @@ func pushesFiles(c *call) bool {
 // apiMethods are the methods that a call of a forge's interface asks for.
 func (c *call) apiMethods() []argv.Word { return c.line.Values("--method") }
 
-// apiChanges says that such a call is not one that only reads.
+// apiChanges reports whether a call of an API does more than read.
 func apiChanges(c *call) bool {
 	methods := c.apiMethods()
 	for _, w := range methods {
@@ -223,7 +224,7 @@ func apiDeletes(c *call) bool {
 	return slices.ContainsFunc(c.apiMethods(), func(w argv.Word) bool { return strings.EqualFold(w.Value, "DELETE") })
 }
 
-// forge is what is done to an issue or a pull request.
+// forge returns the act of a call on an issue or a pull request.
 func (c *call) forge() *Forge {
 	if len(c.line.Sub) < 2 || c.line.Unsure {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// isDowngrade says that a package is asked for in a version older than the one
-// that a lock file has or that a manifest asks for, or that it may be. What
-// cannot be read may be.
+// isDowngrade reports whether a call installs, or may install, a package in an
+// older version. The version is compared with that of a lock file, or that of a
+// manifest. A text that cannot be read may be older.
 func isDowngrade(c *call) bool {
 	if c.inv.Remote {
 		return false
@@ -42,8 +42,8 @@ func (c *call) isOlder(manager string, want wanted) bool {
 	return false
 }
 
-// packageFolders returns the folders whose packages a call may change: the current
-// one, and those that the command line names.
+// packageFolders returns the folders whose packages a call may change: the
+// current folder, and those that the command line names.
 func (c *call) packageFolders(manager string) []string {
 	named := c.line.Values("--prefix", "-C", "--dir", "--directory", "--project", "--manifest-path", "-d")
 	if manager == "nuget" {
@@ -219,8 +219,9 @@ func packageOf(w argv.Word, manager string) (wanted, bool) {
 	return wanted{name: strings.TrimPrefix(strings.TrimPrefix(name, "npm:"), "jsr:"), version: version}, true
 }
 
-// older says that a version, or the newest that a constraint allows, is older
-// than another one. What cannot be read as a version is not.
+// older reports whether a version, or the newest version that a constraint
+// allows, is older than another version. A text that is not a version is not
+// older.
 func older(want, have string) bool {
 	want = strings.TrimSpace(want)
 	if want == "none" {
@@ -234,8 +235,8 @@ func older(want, have string) bool {
 	return want != ""
 }
 
-// olderPart says so of one of the alternatives of a constraint: one of its
-// bounds is enough.
+// olderPart does the same for an alternative of a constraint. A single older
+// bound is enough.
 func olderPart(want, have string) bool {
 	locked, pre, ok := numbers(have)
 	if !ok {
@@ -274,8 +275,8 @@ func olderPart(want, have string) bool {
 	return false
 }
 
-// numbers are the numbers that a version begins with, and what comes after the
-// dash in it. An x or a star ends them.
+// numbers returns the numbers that a version begins with, and the text after
+// its dash. An x or a star ends the numbers.
 func numbers(text string) (all []int, pre string, ok bool) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "v")
 	text, _, _ = strings.Cut(text, "+")
@@ -298,9 +299,9 @@ func numbers(text string) (all []int, pre string, ok bool) {
 	return all, pre, len(all) > 0
 }
 
-// earlier says that a version with this after its numbers comes before one with
-// that. Nothing is the release itself, and what is called "post" comes after
-// it.
+// earlier reports whether the version with suffix this comes before the version
+// with suffix that. An empty suffix is the release itself, and a suffix "post"
+// comes after it.
 func earlier(this, that string) bool {
 	a, b := pieces(this), pieces(that)
 	for i := range max(len(a), len(b)) {

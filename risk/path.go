@@ -8,12 +8,12 @@ import (
 	"agentswarm/risk/shell"
 )
 
-// change is what becomes of a file.
+// change is the kind of change to a file.
 type change string
 
 const (
-	writes  change = "write"  // what was in it is gone
-	appends change = "append" // what was in it stays
+	writes  change = "write"  // the old content is gone
+	appends change = "append" // the old content stays
 	creates change = "create" // it is made, or touched, if it is not there
 	removes change = "remove"
 )
@@ -21,13 +21,12 @@ const (
 // target is a file that something would change.
 type target struct {
 	kind change
-	// path is absolute and cleaned; empty: nothing is known. Where partial, it
-	// is the folder that the file is below, and name the beginning of what
-	// comes after.
+	// path is absolute and cleaned; empty: nothing is known. If partial is set,
+	// path is the folder above the file, and name is the beginning of the rest.
 	path      string
 	partial   bool
 	name      string
-	pattern   string // what it is that is partial for being one
+	pattern   string // the pattern that makes the target partial
 	maybe     bool   // the file of this name in a folder, should it be a folder
 	moved     bool   // by a folder that a cd led to
 	remote    bool   // on another machine
@@ -50,12 +49,13 @@ const (
 	areaOutside area = iota
 	areaTree         // the work tree
 	areaTmp          // the folders for temporary files
-	areaGit          // the git dir of the work tree, or what points at it
+	areaGit          // the git dir of the work tree, or the file that points at it
 	areaCommon       // the git dir that work trees share
 	areaOther        // another work tree
 )
 
-// maxPath is how long a path may be, in bytes. No system opens a longer one.
+// maxPath is the greatest length of a path, in bytes. No system opens a longer
+// path.
 const maxPath = 4096
 
 // resolve is the file that a word means.
@@ -155,9 +155,9 @@ func isMessage(file string) bool {
 	return false
 }
 
-// besideRoot says that a file below a folder for temporary files lies in what
-// the work tree lies in, too: whoever put it there may have put others' work
-// trees next to it.
+// besideRoot reports whether a file shares its folder below a temporary folder
+// with the work tree. The program that made the work tree may have put other
+// work trees next to it.
 func (p *Place) besideRoot(tmp, file string) bool {
 	tmp = path.Clean(tmp)
 	if p.Root == "" || tmp == p.Root || !inside(tmp, p.Root) || !inside(tmp, file) {
@@ -178,7 +178,7 @@ func (p *Place) below(file string) (string, bool) {
 	return strings.TrimPrefix(strings.TrimPrefix(file, p.Root), "/"), true
 }
 
-// kind is what stands at a path, as far as the place knows.
+// kind returns the kind of file at a path, as far as the place knows.
 func (p *Place) kind(file string) PathKind {
 	if p.Facts == nil {
 		return PathUnknown

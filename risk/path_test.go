@@ -41,7 +41,7 @@ func TestAreaOf(t *testing.T) {
 	}
 }
 
-// What reaches the shared git dir is blocked by whatever name it has.
+// A file in the shared git dir is blocked under every name that it has.
 func TestSharedGitDir(t *testing.T) {
 	t.Parallel()
 	r := load(t)
@@ -67,8 +67,8 @@ func TestSharedGitDir(t *testing.T) {
 	}
 }
 
-// What the main checkout commits by is its own, also where its git dir is
-// shared.
+// The files with which the main checkout commits belong to it, even if its git
+// dir is shared.
 func TestMainCheckoutIsShared(t *testing.T) {
 	t.Parallel()
 	r, p := load(t), shared()

@@ -43,7 +43,7 @@ func isPossiblePlace(where string) bool {
 	return slices.Contains([]string{"members", "but-first", "but-last", "patched", "copied"}, kind)
 }
 
-// possibleAt are the files that a word of an effect stands for:
+// possibleAt returns the files that a word of an effect stands for:
 //
 //	"members -C": the operands, in the folder that the option names or else in
 //	the current folder; everything there if there are no operands
@@ -145,7 +145,7 @@ func (c *call) copied(kind change) []target {
 		contents := o.Glob || !o.Known || base == "." || base == ".." || strings.HasSuffix(o.Value, "/.") ||
 			syncs && strings.HasSuffix(o.Value, "/") || c.line.Has("--no-target-directory")
 		if !contents && last.Known {
-			// The name of the folder itself, in the other one.
+			// The folder keeps its name inside the destination.
 			if at := resolve(last, c.inv.Cwd, kind); inside || c.place.kind(at.path) == PathFolder {
 				to.Value = path.Join(last.Value, base)
 			}

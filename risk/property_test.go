@@ -12,7 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// quoted is text as one word of a shell.
+// quoted returns text as a quoted word of a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // wrapper is another way to run a command.
@@ -20,7 +20,7 @@ type wrapper struct {
 	name string
 	wrap func(command string) string
 	// inside says that the command becomes part of the text, and so must be
-	// whole: an unmatched quote or bracket would change what stands round it.
+	// whole. An unmatched quote or bracket would change the text around it.
 	inside bool
 }
 
@@ -57,23 +57,23 @@ func wrappers() []wrapper {
 	return all
 }
 
-// whole reports whether a text is one that a shell can read, with at least one
-// command in it.
+// whole reports whether a shell can read a text, and the text has at least one
+// command.
 func whole(text string) bool {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	return err == nil && len(file.Stmts) > 0
 }
 
-// legible reports whether a text has only characters that may stand in one.
+// legible reports whether a text has only characters that a command may have.
 func legible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
 	})
 }
 
-// fixed reports whether a command means the same wherever it stands: it does
-// not look at the parameters of what it stands in, which are others, or none,
-// in a function and in another shell, and has no braces that find would fill.
+// fixed reports whether a command has the same meaning everywhere. It reads no
+// parameters, which differ inside a function or another shell. It has no braces
+// that find would fill.
 func fixed(text string) bool {
 	return !slices.ContainsFunc([]string{"$@", "$*", "$1", "$!", "${1", "{}"}, func(param string) bool {
 		return strings.Contains(text, param)
@@ -147,7 +147,7 @@ func TestTheWorstPartDecides(t *testing.T) {
 	t.Parallel()
 	rules := loadRules(t)
 	first := []string{"true", "git push", "npm publish", "rm -rf src", "git gc"}
-	every := campaign.Rounds(t, len(first), 1) // in the gate each command follows one of them
+	every := campaign.Rounds(t, len(first), 1) // in the gate each command follows a single command of first
 	for i, c := range corpus(t) {
 		if !whole(c.Command) || !legible(c.Command) {
 			continue // all of a text is unreadable if a part of it is
@@ -168,8 +168,9 @@ func TestTheWorstPartDecides(t *testing.T) {
 					t.Errorf("%s after %q%q = %v, want %v", c, before, between, got, want)
 				}
 			}
-			// Without the braces only the first command of several depends on
-			// the one before: what it sets is not sure for those after it.
+			// Without the braces only the first of several commands depends on
+			// the command before. State that it sets is not certain for the
+			// commands after it.
 			for _, between := range []string{" && ", " || "} {
 				got := judge(rules, c, before+between+c.Command)
 				if got.tier < want.tier || want.opaque && !got.opaque || want.blocked && !got.blocked {
@@ -213,8 +214,8 @@ func TestQuotingChangesNothing(t *testing.T) {
 		"escaped": func(w string) string { return `\` + w },
 	}
 	for _, c := range corpus(t) {
-		// An alias is one no more where its name is quoted, and a backslash is
-		// another thing between backquotes.
+		// A quoted name is no alias, and a backslash has another meaning
+		// between backquotes.
 		if !whole(c.Command) || strings.Contains(c.Command, "alias ") || strings.Contains(c.Command, "`") {
 			continue
 		}

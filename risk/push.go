@@ -8,7 +8,8 @@ import (
 	"agentswarm/risk/shell"
 )
 
-// isRefspecDelete says that a refspec deletes what it names, or may.
+// isRefspecDelete reports whether a refspec deletes the branch that it names,
+// or may.
 func isRefspecDelete(w argv.Word) bool {
 	text := strings.TrimPrefix(w.Value, "+")
 	return isUnknown(w) || len(text) > 1 && text[0] == ':'
@@ -71,9 +72,9 @@ func setsForce(c *call) bool {
 	return false
 }
 
-// fetchesInto says that a fetch writes branches or tags of this repository,
-// and not what it knows of a remote. The first operand is where it fetches
-// from.
+// fetchesInto reports whether a fetch writes branches or tags of this
+// repository, and not only remote-tracking branches. The first operand is the
+// source of the fetch.
 func fetchesInto(c *call) bool {
 	operands := c.line.Operands
 	if c.line.Has("--multiple", "--all") || len(operands) == 0 {
@@ -109,7 +110,8 @@ func fetchForces(c *call) bool {
 	})
 }
 
-// pushesImage reports whether ko pushes what it builds: unless it keeps it here.
+// pushesImage reports whether ko pushes the image that it builds. Options can
+// keep the image local.
 func pushesImage(c *call) bool {
 	return !slices.ContainsFunc(c.line.Options, func(o argv.Option) bool {
 		return o.Name == "--local" && !o.Negated && (!o.Valued || !isOff(o.Value)) ||
@@ -169,8 +171,8 @@ func (c *call) insideSame() bool {
 	return true
 }
 
-// push is what a push does, where all of that is known and nothing is out of
-// the ordinary.
+// push returns the operation of a push. It is nil unless all of the push is
+// known and ordinary.
 func (c *call) push() *Push {
 	if c.inv.Program != "git" || len(c.line.Sub) != 1 || c.line.Sub[0] != "push" || c.line.Unsure || c.text.alters || !c.gitOrdinary() {
 		return nil
@@ -215,8 +217,8 @@ func (c *call) push() *Push {
 	return p
 }
 
-// remote is the remote of a name, or the one that a push without a name goes
-// to; nil: it is not one to which pushes go as they say.
+// remote returns the remote of a name, or the default remote of pushes for an
+// empty name. It returns nil for a remote that is unknown or not Plain.
 func (p *Place) remote(name string) *Remote {
 	if name == "" {
 		name = p.PushDefault
@@ -302,8 +304,8 @@ func (c *call) destination(spec string) (branch string, force bool) {
 	return to, force
 }
 
-// isBranchName says that a name can be one of a branch, by the rules of git,
-// and that it is not one that means something else.
+// isBranchName reports whether a name can be that of a branch, by the rules of
+// git, and has no other meaning.
 func isBranchName(name string) bool {
 	switch {
 	case name == "", name == "@", name == "HEAD", len(name) > 250, strings.HasPrefix(name, "-"), strings.HasSuffix(name, "."),
@@ -320,7 +322,8 @@ func isBranchName(name string) bool {
 	})
 }
 
-// around is what the git commands of a text do to what a push depends on.
+// around returns the effect of the git commands of a text on the state that a
+// push depends on.
 func (r *Rules) around(all []shell.Invocation, p *Place) *siblings {
 	s := &siblings{}
 	for i := range all {

@@ -68,8 +68,8 @@ func runsHere(c *call) bool {
 	return slices.Contains([]string{"local", "emulator", "emulators"}, group)
 }
 
-// listsRemote says that the first operand tells a client of a store to list or
-// compare what it holds: "rclone lsd remote:".
+// listsRemote reports whether the first operand makes a client of a store list
+// or compare its contents: "rclone lsd remote:".
 func listsRemote(c *call) bool {
 	w, ok := c.first()
 	return ok && w.Known && (isReadVerb(w) || slices.Contains([]string{

@@ -9,13 +9,13 @@ import (
 // hidden stands where a secret was.
 const hidden = "[redacted]"
 
-// Redact is a text without the secrets that can be told by their form:
-// passwords in URLs, tokens, keys, and what follows words that name one. What
-// is left is for records; it is no longer a command.
+// Redact returns a text without the secrets that have a known form. These are
+// passwords in URLs, tokens, keys, and values after words that name a secret.
+// The result is for records; it is no longer a command.
 func Redact(text string) string {
 	text = redactKeys(text)
 	var b strings.Builder
-	secret := false // the next word is one
+	secret := false // the next word is secret
 	var said speaker
 	for text != "" {
 		blank := strings.IndexFunc(text, func(r rune) bool { return !isBlank(r) })
@@ -66,8 +66,8 @@ func edges(word string) (lead, tail string) {
 // them.
 const maxSigns = 8
 
-// redactWord takes the secrets out of a word; next says that the word after it
-// is one.
+// redactWord takes the secrets out of a word; next says that the next word is
+// secret.
 func redactWord(word string) (clean string, next bool) {
 	lead, tail := edges(word)
 	inner := word[len(lead) : len(word)-len(tail)]
@@ -151,7 +151,7 @@ func schemeOf(word string) bool {
 	return false
 }
 
-// namesSecret says that a name is one of something secret.
+// namesSecret reports whether a name denotes a secret.
 func namesSecret(name string) bool {
 	name = strings.TrimLeft(strings.Trim(name, `"'{[(`), "-")
 	if strings.HasSuffix(name, "_KEY") && name == strings.ToUpper(name) { // as variables are called
@@ -180,8 +180,8 @@ func namesSecret(name string) bool {
 	return false
 }
 
-// letters is a name in small letters and without what separates its parts.
-// Every word of a long text is looked at: it makes no copy where it need not.
+// letters returns a name in small letters, without the separators of its parts.
+// Redact calls it for every word of a long text, so it copies only if it must.
 func letters(name string) string {
 	plain := !strings.ContainsFunc(name, func(r rune) bool {
 		return r == '-' || r == '_' || r == '.' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf

@@ -13,8 +13,8 @@ type speaker struct {
 	colon   bool // the next word is a name and a password
 }
 
-// redact takes the password out of a word that this program takes for one;
-// false: it is none.
+// redact takes the password out of a word that this program reads as a
+// password; false: the word is not a password.
 func (s *speaker) redact(word string) (clean string, ok bool) {
 	lead, tail := edges(word)
 	inner := word[len(lead) : len(word)-len(tail)]
@@ -49,7 +49,7 @@ func (s *speaker) redact(word string) (clean string, ok bool) {
 	return "", false
 }
 
-// announces says that the word after this one is a secret to its program.
+// announces reports whether the next word is a secret to the program.
 func (s *speaker) announces(word string) bool {
 	switch s.program {
 	case "sshpass", "login":

@@ -54,7 +54,7 @@ func readRules(text []byte) (*ruleFile, error) {
 			file.Effect[i].line = line
 		}
 	}
-	if len(file.Readers)+len(file.Known)+len(file.Thin)+len(file.Generic)+len(file.Running) > 0 { // they would lower what such programs do
+	if len(file.Readers)+len(file.Known)+len(file.Thin)+len(file.Generic)+len(file.Running) > 0 { // they would lower the tiers of such programs
 		return file, &RuleError{Why: "known, readers, thin, generic and running are built in"}
 	}
 	return file, nil

@@ -24,12 +24,12 @@ func ruleFiles() []string {
 	return []string{"rules.toml", "rules_vcs.toml", "rules_system.toml", "rules_services.toml"}
 }
 
-// Rules are what actions are judged by. They do not change once they are
-// loaded, and may be used by many at the same time.
+// Rules judge actions. They do not change once they are loaded, so goroutines
+// may share them.
 type Rules struct {
 	grammars map[string]*program // by the program's name
 	programs map[string][]*bound // the rules for a program, in their order
-	targets  []*bound            // the rules for files, whoever changes them
+	targets  []*bound            // the rules for files, for any program
 	effects  map[string][]*effect
 	known    map[string]bool // programs that no rule needs to look at
 	readers  map[string]bool // tools of agents that only read
@@ -37,7 +37,7 @@ type Rules struct {
 	all      []*rule
 	generic  map[string]bool // names of programs that are common words
 	added    map[string]bool // programs that only added rules look at
-	running  map[string]bool // programs with rules that may run another one
+	running  map[string]bool // programs with rules that may run another program
 	users    map[string]bool // the ids of the rules of a user
 	foreign  map[string]bool // the ids of the rules of a repository
 	thin     map[string]bool // programs whose rules cover only some of their verbs
@@ -47,22 +47,21 @@ type Rules struct {
 	hash     string
 }
 
-// rule is one line of the rules.
+// rule is an entry of the rule files.
 type rule struct {
 	ID     string `toml:"id"`
 	Tier   Tier   `toml:"tier"`
 	Reason string `toml:"reason"`
-	// Instead is what an agent can do in its place.
+	// Instead is an action that an agent can take in place of this one.
 	Instead string `toml:"instead"`
-	// Filter says that it reaches what work trees share: it is refused where
-	// they share something.
+	// Filter says that the action reaches files that work trees share. It is
+	// refused if the place shares them.
 	Filter bool    `toml:"filter"`
-	Match  []match `toml:"match"` // one of them is enough
-	// Unless are what takes a command line out of the rule. Nothing said, that
+	Match  []match `toml:"match"` // any of them is enough
+	// Unless names tests that take a command line out of the rule. The default
 	// is "dry_run" and "help".
 	Unless []string `toml:"unless"`
-	// Over are rules that say less about the same: where this one matches they
-	// are left out.
+	// Over names less specific rules. If this rule matches, they are left out.
 	Over []string `toml:"over"`
 	// Grant is the kind of grant that can be for it: push, forge, modify,
 	// amend or downgrade.
@@ -85,31 +84,32 @@ type match struct {
 	Program []string `toml:"program"`
 	// Sub are programs within the program, as "stash drop".
 	Sub []string `toml:"sub"`
-	// Flags are options, of which one must be there. A star at the end stands
-	// for any end.
+	// Flags are options; the line must have any of them. A star at the end
+	// stands for any end.
 	Flags   []string `toml:"flags"`
-	With    []string `toml:"with"`    // and one of these
+	With    []string `toml:"with"`    // and any of these
 	Without []string `toml:"without"` // and none of these
-	// Sure says that an unknown word is not taken for one of the flags.
+	// Sure says that an unknown word does not count as a flag.
 	Sure bool `toml:"sure"`
-	// First is what the first operand may be, Words what any may be.
+	// First lists the values of the first operand, Words those of any operand.
 	First []string `toml:"first"`
 	Words []string `toml:"words"`
-	// Second is what the second operand may be.
+	// Second lists the values of the second operand.
 	Second []string `toml:"second"`
 	// Short says that First and Second may be shortened to any beginning.
 	Short bool `toml:"short"`
-	// Operand are tests of which some operand must pass one.
+	// Operand lists tests; some operand must pass any of them.
 	Operand []string `toml:"operand"`
 	// When are tests of the whole line; it must pass all.
 	When []string `toml:"when"`
-	// Effect and Target are for rules about files: what becomes of them
-	// (write, append, create, remove) and tests of which they must pass one.
+	// Effect and Target are for rules about files. Effect lists the kinds of
+	// change (write, append, create, remove), Target the tests; a file must
+	// pass any of them.
 	Effect []string `toml:"effect"`
 	Target []string `toml:"target"`
 }
 
-// bound is a rule with the one of its matches that is for a program.
+// bound is a rule with its match for a program.
 type bound struct {
 	*rule
 	match *match
@@ -227,9 +227,9 @@ func hashOf(user, repository []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Programs are the names of those that some rule looks at when they run, or
-// that remove files, in order: what is not among them is judged by what it
-// writes to alone.
+// Programs returns, in order, the names of programs that a rule looks at when
+// they run, or that remove files. Other programs are judged only by the files
+// they write to.
 func (r *Rules) Programs() []string {
 	all := map[string]bool{}
 	for name := range r.programs {

@@ -22,7 +22,7 @@ const heading = "## Pre-Authorized Actions"
 // never closed: half a second for 32 KiB of the worst.
 const maxAgents = 64 << 10
 
-// Grants are those of one AGENTS.md.
+// Grants are the grants of an AGENTS.md.
 type Grants struct {
 	Path  string // of the file, below the top of the repository, with slashes
 	Hash  string // of the file: sha256, in hexadecimal digits
@@ -33,7 +33,7 @@ type Grants struct {
 	Suspended string
 }
 
-// VoidItem is one that could not be read. It grants nothing.
+// VoidItem is an item that could not be read. It grants nothing.
 type VoidItem struct {
 	Line int
 	Text string
@@ -41,7 +41,7 @@ type VoidItem struct {
 }
 
 // ReadGrants reads the grants of an AGENTS.md as it is committed. It never
-// fails: what it cannot read grants nothing.
+// fails: an item that it cannot read grants nothing.
 func ReadGrants(file []byte, at string) *Grants {
 	sum := sha256.Sum256(file)
 	g := &Grants{Path: at, Hash: hex.EncodeToString(sum[:])}
@@ -63,8 +63,8 @@ func ReadGrants(file []byte, at string) *Grants {
 	return g
 }
 
-// commonMark is a parser of what a page shows, without the part of the library
-// that would print one.
+// commonMark returns a parser of the text that a page shows, without the
+// renderer of the library.
 func commonMark() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -95,21 +95,21 @@ func withoutFront(body []byte) ([]byte, int) {
 	return body, 0
 }
 
-// isFrontLine says that a line can be one of front matter. What cannot is shown
-// on a page as it is, and a fence or a comment there goes on after it.
+// isFrontLine reports whether a line can belong to front matter. A page shows
+// any other line as it is, and a fence or a comment there continues after it.
 func isFrontLine(line string) bool {
 	return line == "" || letter(line[0]) || strings.IndexByte(" \t#-\"'_.{}[])0123456789", line[0]) >= 0
 }
 
-// sectionReader reads the sections of one file.
+// sectionReader reads the sections of a file.
 type sectionReader struct {
 	*Grants
 	source []byte
 	first  int // lines that stand before the source
 }
 
-// read goes through what stands at the top level: the heading, and the lists
-// up to the next heading.
+// read visits the blocks at the top level: the heading, and the lists up to the
+// next heading.
 func (r *sectionReader) read(document ast.Node) {
 	inside, open := false, openHTML{}
 	for n := document.FirstChild(); n != nil; n = n.NextSibling() {
@@ -119,8 +119,8 @@ func (r *sectionReader) read(document ast.Node) {
 		case *ast.Heading:
 			inside = n.Level == 2 && r.exact(n) && !open.any()
 		case *ast.HTMLBlock:
-			// What a page shows of what follows cannot be told. Comments show
-			// nothing and hide nothing but themselves.
+			// After other HTML it is not known which text a page shows.
+			// Comments show nothing and hide nothing but themselves.
 			inside = inside && n.HTMLBlockType == ast.HTMLBlockType2
 		case *ast.List:
 			if inside = inside && !holdsHeading(n); inside && !n.IsOrdered() {
@@ -132,7 +132,7 @@ func (r *sectionReader) read(document ast.Node) {
 	}
 }
 
-// exact reports whether a heading's line is the one and nothing else.
+// exact reports whether a heading's line has the expected text only.
 func (r *sectionReader) exact(n *ast.Heading) bool {
 	if n.Lines().Len() != 1 {
 		return false
@@ -182,8 +182,8 @@ func (r *sectionReader) list(list *ast.List) {
 	}
 }
 
-// forbids reports whether an item that could not be read begins as one that
-// forbids something: better no grant than one that somebody meant to narrow.
+// forbids reports whether an unreadable item begins as an item that forbids. No
+// grant is safer than a grant that somebody meant to narrow.
 func forbids(raw string) bool {
 	words := strings.Fields(strings.ToLower(raw))
 	for i, word := range words {
@@ -199,8 +199,8 @@ func forbids(raw string) bool {
 	return words[0] == "do" && len(words) > 1 && words[1] == "not"
 }
 
-// item reads one item: one paragraph of words and code spans, right behind
-// the mark of the list.
+// item reads an item of a list. It must be a single paragraph of words and code
+// spans, right behind the mark of the list.
 func (r *sectionReader) item(n, block ast.Node, start int) (Grant, error) {
 	if block.NextSibling() != nil {
 		return Grant{}, errors.New("it holds more than one paragraph, or a list of its own")
@@ -251,7 +251,7 @@ func (r *sectionReader) words(block ast.Node) (string, error) {
 	return b.String(), nil
 }
 
-// code is what a code span holds.
+// code returns the text of a code span.
 func (r *sectionReader) code(n *ast.CodeSpan) (string, error) {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {

@@ -8,9 +8,9 @@ import (
 	"agentswarm/risk/shell"
 )
 
-// statements takes SQL apart: the words of each statement in upper case,
-// without what is quoted or a comment. What a server runs of a comment of its
-// own ("/*! … */") counts.
+// statements splits SQL into statements. It returns the words of each in upper
+// case, without quoted text and comments. A comment that a server runs ("/*! …
+// */") counts.
 func statements(text string) [][]string {
 	var all [][]string
 	var words []string
@@ -61,8 +61,8 @@ func isWordByte(b byte) bool {
 	return b == '_' || b == '.' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
 }
 
-// lengthTo is how much of a text comes before the end of what ends a part of
-// it.
+// lengthTo returns the length of a text up to and with end, searched from an
+// index.
 func lengthTo(text, end string, from int) int {
 	if at := strings.Index(text[from:], end); at >= 0 {
 		return from + at + len(end)
@@ -70,9 +70,9 @@ func lengthTo(text, end string, from int) int {
 	return len(text)
 }
 
-// quoted is how long what is quoted is. A quote within is written twice, or
-// after a backslash: servers disagree on that, so that it ends at the first
-// that some would take for the end.
+// quoted returns the length of a quoted text. A quote inside is doubled or
+// follows a backslash, and servers disagree on which. So the text ends at the
+// first quote that some server takes for the end.
 func quoted(text string) int {
 	for i := 1; i < len(text); i++ {
 		if text[i] != text[0] {
@@ -87,7 +87,8 @@ func quoted(text string) int {
 	return len(text)
 }
 
-// dollars is how long what stands between "$tag$" is; 0: none begins here.
+// dollars returns the length of the text between "$tag$" marks; 0: none begins
+// here.
 func dollars(text string) int {
 	end := strings.IndexByte(text[1:], '$')
 	if end < 0 {
@@ -100,8 +101,8 @@ func dollars(text string) int {
 	return lengthTo(text, tag, len(tag))
 }
 
-// isDestructiveSQL says that SQL destroys what a database holds. In what is
-// quoted by dollars there may be code.
+// isDestructiveSQL reports whether SQL destroys data or definitions of a
+// database. Text quoted by dollars may hold code.
 func isDestructiveSQL(text string) bool {
 	for _, words := range statements(text) {
 		if destroys(words) {
@@ -135,7 +136,7 @@ func explained(words []string) (rest []string, runs bool) {
 	return words, true
 }
 
-// destroys says so of one statement.
+// destroys reports whether a statement destroys data or definitions.
 func destroys(words []string) bool {
 	words, runs := explained(words)
 	if !runs {
@@ -228,7 +229,7 @@ func endsSQLSessions(c *call) bool {
 	})
 }
 
-// runsUnknownSQL says that it is not known what a client is given.
+// runsUnknownSQL reports whether a client gets SQL that is not known.
 func runsUnknownSQL(c *call) bool {
 	_, unknown := c.sqlTexts()
 	return unknown
@@ -257,7 +258,8 @@ func copiesToProgram(words []string) bool {
 	return at > 0 && words[0] == "COPY" && (words[at-1] == "TO" || words[at-1] == "FROM")
 }
 
-// isDestructiveMongo says so of what a client of MongoDB is given.
+// isDestructiveMongo reports whether commands for a client of MongoDB destroy
+// data.
 func isDestructiveMongo(text string) bool {
 	text = strings.Join(strings.Fields(text), "")
 	for _, sink := range []string{
@@ -278,7 +280,7 @@ func isDestructiveMongo(text string) bool {
 	return false
 }
 
-// explains says that what follows is only explained: the text ends with a call
+// explains reports whether a query is only explained: its text ends with a call
 // of explain.
 func explains(text string) bool {
 	at := strings.LastIndex(text, ".explain(")
@@ -292,7 +294,7 @@ func explains(text string) bool {
 // isBigQueryDryRun says that bq only estimates a query.
 func isBigQueryDryRun(c *call) bool { return c.inv.Program == "bq" && c.surely("--dry_run") }
 
-// deletesInRedis says that a script calls what deletes, or may.
+// deletesInRedis reports whether a script calls a command that deletes, or may.
 func deletesInRedis(w argv.Word) bool {
 	text := strings.ToLower(w.Value)
 	return !w.Known || slices.ContainsFunc([]string{"flushall", "flushdb", "'del'", "\"del\"", "unlink", "shutdown"}, func(verb string) bool {

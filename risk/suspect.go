@@ -16,11 +16,11 @@ const maxSuspects = 32
 // The work is [maxSuspects] to the power of it.
 const maxSuspected = 2
 
-// suspects is the part of a program that no rule knows, if its words hold what
-// would be a command line of a dangerous one: it may run it.
+// suspects returns the part of a program without a rule whose words hold the
+// command line of a dangerous program. The program may run that command line.
 func (c *call) suspects() []Part {
 	if c.text.suspected == maxSuspected {
-		return nil // a program around this one looks at the same words
+		return nil // an outer program looks at the same words
 	}
 	c.text.suspected++
 	defer func() { c.text.suspected-- }()
@@ -95,7 +95,7 @@ func runsDeployScript(c *call) bool {
 	return ok && w.Known && !c.line.Has("-c", "-e", "-r", "-p", "-n", "--eval", "--check") && isDeployName(w.Value)
 }
 
-// isScriptDryRun says that a script is told not to do what it does.
+// isScriptDryRun reports whether a script runs without effect.
 func isScriptDryRun(c *call) bool {
 	for _, w := range c.inv.Args {
 		if w.Known && (w.Value == "--dry-run" || w.Value == "--help") {

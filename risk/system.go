@@ -33,7 +33,7 @@ func isPinned(w argv.Word) bool {
 	return at >= 0 && (!w.Known || strings.ContainsAny(w.Value[at:], "0123456789")) || isUnknown(w)
 }
 
-// namesVersion reports whether a word is a version, or ends with one:
+// namesVersion reports whether a word is a version, or ends with a version:
 // "1.50", "v20", "node@12", "8.0.1-tem", "yojson.1.7".
 func namesVersion(w argv.Word) bool {
 	text := w.Value[strings.IndexAny(w.Value, "@=.")+1:]
@@ -71,15 +71,15 @@ func scriptEndsSession(c *call) bool {
 	})
 }
 
-// acceptsOneSide says that a merge of Subversion throws one side away.
+// acceptsOneSide reports whether a merge of Subversion discards one side.
 func acceptsOneSide(c *call) bool {
 	return slices.ContainsFunc(c.line.Values("--accept"), func(w argv.Word) bool {
 		return !w.Known || !slices.Contains([]string{"postpone", "p", "working", "edit", "e", "launch", "l", "recommended", "r"}, w.Value)
 	})
 }
 
-// nftVerb says that nft is given a command that begins with one of these
-// verbs. It takes its commands as words or as one text.
+// nftVerb reports whether nft gets a command that begins with any of the verbs.
+// It takes its commands as words or as a single text.
 func (c *call) nftVerb(verbs ...string) bool {
 	text := strings.Builder{}
 	for _, w := range c.line.Operands {
@@ -142,8 +142,8 @@ func managesDatabase(c *call) bool {
 	return len(operands) > 2 && operands[0] == "ef" && operands[1] == "database"
 }
 
-// rollsBack says that a program for migrations takes one back, or drops a
-// database.
+// rollsBack reports whether a program for migrations reverts a migration, or
+// drops a database.
 func rollsBack(c *call) bool {
 	operands, _ := argv.Text(c.line.Operands)
 	at := slices.Index(operands, "database")

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// outside says that a file is neither in the work tree nor temporary; one of
-// which nothing is known may be anywhere.
+// outside reports whether a file is neither in the work tree nor temporary. A
+// file without a known path may be anywhere.
 func (t *target) outside(p *Place) bool {
 	if t.path == "" {
 		return true
@@ -51,7 +51,7 @@ func ciFiles() []string {
 
 // isCI says that a path below the top belongs to continuous integration.
 func isCI(file string) bool {
-	file = strings.ToLower(file) // some file systems take one for the other
+	file = strings.ToLower(file) // some file systems ignore the case of names
 	for _, folder := range ciFolders() {
 		if inside(folder, file) {
 			return true
@@ -81,14 +81,14 @@ func (t *target) ci(p *Place) bool {
 	if !t.partial {
 		return isCI(file) || t.kind == removes && holdsCI(file)
 	}
-	if isCI(path.Join(file, "x")) { // the folder is one of them
+	if isCI(path.Join(file, "x")) { // the folder belongs to them
 		return true
 	}
 	start := path.Join(file, t.name)
 	if file == "" && t.name == "" {
 		return t.present(p)
 	}
-	if t.name == "" { // "*" leaves out what begins with a dot
+	if t.name == "" { // "*" leaves out names that begin with a dot
 		start += "/"
 	}
 	for _, known := range slices.Concat(ciFolders(), ciFiles()) {
@@ -99,12 +99,13 @@ func (t *target) ci(p *Place) bool {
 	return false
 }
 
-// holdsCI says that a folder is one above those of continuous integration.
+// holdsCI reports whether a folder stands above those of continuous
+// integration.
 func holdsCI(file string) bool {
 	return file == ".github" || file == ".gitlab" || file == ".forgejo" || file == ".gitea"
 }
 
-// agents says that a file of the work tree is one that grants are read from.
+// agents reports whether a file of the work tree is a source of grants.
 func (t *target) agents(p *Place) bool {
 	if _, ok := p.below(t.path); !ok || p.areaOf(t.path) != areaTree {
 		return false
@@ -115,9 +116,9 @@ func (t *target) agents(p *Place) bool {
 	return strings.EqualFold(path.Base(t.path), "AGENTS.md")
 }
 
-// present says that one of the files that a pattern at the top can mean is
-// there. None that begins with a sign that stands for others means one that
-// begins with a dot.
+// present reports whether the place has a file that a pattern at the top can
+// mean. A pattern that begins with a wildcard means no file that begins with a
+// dot.
 func (t *target) present(p *Place) bool {
 	for _, known := range ciFiles() {
 		if fits, err := path.Match(t.pattern, known); known[0] == '.' || !fits && err == nil {
@@ -171,9 +172,9 @@ func (t *target) device(*Place) bool {
 	return inside("/proc", t.path) && !isStream(t.path) || inside("/sys", t.path) || inside("/boot", t.path)
 }
 
-// gitdir says that a file belongs to the git dir of the work tree. What a
-// person may write there for git to read, such as the text of a commit, does
-// not count.
+// gitdir reports whether a file belongs to the git dir of the work tree. Files
+// there that a person may write for git, such as the text of a commit, do not
+// count.
 func (t *target) gitdir(p *Place) bool {
 	if t.path == "" || p.areaOf(t.path) != areaGit {
 		return false
@@ -189,8 +190,8 @@ func (t *target) gitdir(p *Place) bool {
 	return true
 }
 
-// other says that a file is in another work tree, or in what work trees
-// share.
+// other reports whether a file is in another work tree, or among the files that
+// work trees share.
 func (t *target) other(p *Place) bool {
 	if t.path == "" {
 		return false

@@ -1,6 +1,7 @@
-// Package risk says what an action of an agent may do: how grave it is, whether
-// it is granted, and so whether it proceeds, waits for a person, or is refused.
-// It runs nothing and reads no files: what it must know of the place it is told.
+// Package risk judges actions of agents. It finds how grave an action is and
+// whether it is granted. From that it decides whether the action proceeds,
+// waits for a person, or is refused. It runs nothing and reads no files: its
+// caller passes the facts of the place.
 package risk
 
 import "fmt"
@@ -8,14 +9,14 @@ import "fmt"
 // Tier is how grave an action is.
 type Tier uint8
 
-// The tiers, in their order. The zero value is none of them: what has not been
-// classified asks.
+// The tiers, in their order. The zero value is no tier: an action that has not
+// been classified asks.
 const (
 	Unclassified  Tier = iota
-	Safe               // nobody needs to know
+	Safe               // it needs no report
 	Visible            // other people see it
 	HardToReverse      // it can be taken back with effort, or not by us
-	Destructive        // it destroys what nobody can bring back
+	Destructive        // it destroys data that cannot be brought back
 )
 
 // names are the tiers' words, as records and rules have them.
@@ -50,7 +51,7 @@ func (t *Tier) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not a tier; want SAFE, VISIBLE, HARD_TO_REVERSE or DESTRUCTIVE", text)
 }
 
-// Verdict is what becomes of an action.
+// Verdict is the decision about an action.
 type Verdict uint8
 
 // The verdicts. The zero value is the refusal.

@@ -25,9 +25,9 @@ func (r *Rules) read(inv *shell.Invocation) verb.Reading {
 	return r.verbs.Read(verb.Command{Program: inv.Program, Args: inv.Args, Script: script, NameOnly: external})
 }
 
-// leavesVerbs says that the rules for a program leave its verbs to the grammar.
-// A rule of the user settles what it matches, and one of a repository settles
-// nothing.
+// leavesVerbs reports whether the rules for a program leave its verbs to the
+// grammar. A user's rule settles the command lines that it matches. A
+// repository's rule settles none.
 func (c *call) leavesVerbs(parts []Part) bool {
 	r := c.rules
 	switch {
@@ -39,9 +39,9 @@ func (c *call) leavesVerbs(parts []Part) bool {
 	return false
 }
 
-// byVerb is the part of a program without a rule whose words say that it
-// destroys, publishes or sends something. There is none where one of parts is
-// as grave.
+// byVerb returns the part of a program without a rule whose words tell that it
+// destroys, publishes or sends something. It returns none if a given part is as
+// grave.
 func (c *call) byVerb(parts []Part) []Part {
 	reading := c.rules.read(c.inv)
 	if len(c.text.readings) < maxReadings {
@@ -113,8 +113,8 @@ func (c *call) namesOutside() bool {
 	return false
 }
 
-// staysHere says that all URLs of a command line, of which there is one, are of
-// this machine.
+// staysHere reports whether a command line has URLs, and all of them name this
+// machine.
 func (c *call) staysHere() bool {
 	local := false
 	for _, w := range c.inv.Args {

@@ -19,8 +19,8 @@ func (r *Rules) verify() error {
 	return nil
 }
 
-// finds says that a rule is among what is found in a text, at the place that
-// examples are judged in.
+// finds reports whether a rule is in the finding of a text, at the place where
+// examples are judged.
 func (r *Rules) finds(one *rule, text string) bool {
 	return has(r.Classify(&Shell{Text: text}, examplePlace(one.Filter)).Parts, one.ID)
 }
@@ -38,9 +38,9 @@ func examplePlace(shared bool) Place {
 	return p
 }
 
-// exampleFacts are what is known where examples are judged: nothing but that
-// version 2.0.0 of a package named "package" is locked, that "missing" is not
-// there and "main.go" is, and that "main" and "topic" are branches.
+// exampleFacts are the facts of the place where examples are judged. Version
+// 2.0.0 of a package named "package" is locked, "missing" does not exist, and
+// "main.go" does. "main" and "topic" are branches. Nothing else is known.
 type exampleFacts struct{}
 
 func (exampleFacts) Published(string) (published, known bool) { return true, true }

@@ -20,7 +20,7 @@ func newVocabulary() vocabulary {
 	return vocabulary{operand: operandTests(), line: lineTests(), target: targetTests()}
 }
 
-// operandTests are the tests of one operand.
+// operandTests returns the tests of an operand by name.
 func operandTests() map[string]func(*call, argv.Word) bool {
 	return map[string]func(*call, argv.Word) bool{
 		"any":              func(*call, argv.Word) bool { return true },
@@ -141,8 +141,8 @@ func targetTests() map[string]func(*Place, *target) bool {
 	}
 }
 
-// outsideFile says that a file outside is changed by the rules of its own
-// kind. Of a file on another machine only what is not temporary counts.
+// outsideFile reports whether a file is outside, unless another rule judges its
+// kind. A file on another machine counts if it is removed or not temporary.
 func (t *target) outsideFile(p *Place) bool {
 	switch {
 	case t.maybe, inside("/dev/tcp", t.path), inside("/dev/udp", t.path), isStream(t.path):
@@ -155,7 +155,7 @@ func (t *target) outsideFile(p *Place) bool {
 	return t.outside(p)
 }
 
-// check says what is wrong with a rule by itself.
+// check returns a [*RuleError] for a rule with a fault of its own.
 func (r *Rules) check(one *rule) error {
 	fail := func(format string, args ...any) error {
 		return &RuleError{Line: one.line, ID: one.ID, Why: fmt.Sprintf(format, args...)}
@@ -185,7 +185,7 @@ func (r *Rules) check(one *rule) error {
 	return nil
 }
 
-// wrong says what is wrong with a match.
+// wrong returns the fault of a match.
 func (v vocabulary) wrong(m *match) string {
 	if (len(m.Program) == 0) == (len(m.Target) == 0) {
 		return "a match names programs, or tests of files, and not both"

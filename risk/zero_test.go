@@ -2,8 +2,8 @@ package risk
 
 import "testing"
 
-// TestZeroAsks: what was never classified, or ends without a word, is no leave
-// to do it, whatever is granted.
+// TestZeroAsks: an action that was never classified, or a finding without
+// parts, never proceeds, whatever is granted.
 func TestZeroAsks(t *testing.T) {
 	t.Parallel()
 	g, err := ParseGrant("push to feature/*")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAllOn: with everything on one model tokens cost what its price says, and
-// what has no price is named instead of left out.
+// TestAllOn: with all tokens on a single model the cost follows its price.
+// Usage without a price is named instead of left out.
 func TestAllOn(t *testing.T) {
 	t.Parallel()
 	prices := func(model string) (Price, bool) {

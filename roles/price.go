@@ -1,9 +1,10 @@
-// Package roles knows models: how they are named, what they cost, and which of
-// them does a call.
+// Package roles knows models: their names, their prices, and which of them does
+// a call.
 //
-// It owns the table of prices and how the name of a model is found in it, and
-// the roles: in what order the places are asked that may name a model. It asks
-// nobody, guesses nothing and knows no agents: a spec is told to one elsewhere.
+// It owns the table of prices and the lookup of a model's name in it. It owns
+// the roles, with the order of the sources that may name a model. It makes no
+// requests, guesses nothing and knows no agents: other packages pass a spec to
+// an agent.
 package roles
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Price is what a model costs, in US dollars per million tokens.
+// Price is the price of a model, in US dollars per million tokens.
 type Price struct {
 	Input  float64 `toml:"input" json:"input"`
 	Output float64 `toml:"output" json:"output"`
@@ -34,8 +35,8 @@ type Price struct {
 // Usage are tokens, each counted once.
 type Usage struct{ Input, Output, CacheRead, CacheWrite int64 }
 
-// Cost is what the usage costs in US dollars, where the price says it of all
-// its tokens.
+// Cost returns the cost of the usage in US dollars; false if the price does not
+// cover all of its tokens.
 func (p Price) Cost(u Usage) (float64, bool) {
 	if min(u.Input, u.Output, u.CacheRead, u.CacheWrite) < 0 ||
 		p.MostInput > 0 && (u.Input > p.MostInput || u.CacheRead > p.MostInput-u.Input || u.CacheWrite > p.MostInput-u.Input-u.CacheRead) {
@@ -70,7 +71,7 @@ type Provider struct {
 //go:embed prices.toml
 var table []byte
 
-// Prices are what models cost.
+// Prices are the prices of models.
 type Prices struct {
 	providers []Provider
 	own       map[string]Price // as somebody set them, by whole names
@@ -97,18 +98,19 @@ func (p *Prices) With(own map[string]Price) *Prices {
 // Providers are those of the table.
 func (p *Prices) Providers() []Provider { return slices.Clone(p.providers) }
 
-// suffixes are what a name may end in that does not change the price: how much
-// the model is to think, and the day it was made.
+// suffixes matches the endings of a name that do not change the price: the
+// effort, and the date of the model.
 var suffixes = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+?)(?:-(?:latest|[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}))?(?::(?:off|none|minimal|low|medium|high|xhigh|max))?$`)
 })
 
-// Of is the price of a model.
+// Of returns the price of a model.
 //
-// A name that somebody set a price for is looked for as it is, and without its
-// effort. Else it may stand behind the name of its own provider and a slash, and end in a date or
-// in -latest, and then in a colon and an effort. Whoever sells the models of
-// others asks prices of their own: openrouter/openai/gpt-5 is not found.
+// A name with a price of the user is looked up as it is, and without its
+// effort. Else it may stand behind the name of its own provider and a slash,
+// and end in a date or in -latest, and then in a colon and an effort. A
+// reseller of models has prices of its own: openrouter/openai/gpt-5 is not
+// found.
 func (p *Prices) Of(model string) (Price, bool) {
 	if own, ok := p.set(model); ok {
 		return own, true

@@ -18,7 +18,7 @@ func load(t *testing.T) *Prices {
 	return p
 }
 
-// TestTable holds the table to what can be known of it without a provider.
+// TestTable checks the facts of the table that need no provider.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	p := load(t)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Orders are what the calls of one run are resolved by: what is configured, and
-// what was said at its start. They are recorded with the run.
+// Orders decide about the calls of a run: the configured roles, and the flags
+// of its start. They are recorded with the run.
 type Orders struct {
 	Table Table `json:"table,omitempty"`
 	// Role is the role of calls that name none, Model the model of calls and
@@ -18,7 +18,7 @@ type Orders struct {
 	Models map[string]Spec `json:"models,omitempty"`
 	// Agent is the agent that was named for all calls; no role changes it.
 	Agent string `json:"agent,omitempty"`
-	// Route gives calls a role by what they are declared to be.
+	// Route gives calls a role by their declared kind.
 	Route bool `json:"route,omitempty"`
 	// Phases are those that the run announced.
 	Phases []string `json:"phases,omitempty"`
@@ -29,11 +29,11 @@ type Orders struct {
 	Lacking   map[string][]string `json:"-"`
 }
 
-// Asked is what is known of a call before its model is.
+// Asked are the known facts of a call before its model is chosen.
 type Asked struct {
 	Model Spec   // of the call itself
 	Role  string // of the call itself
-	// Type is the type of the call, with what that says of it.
+	// Type is the type of the call, with the model and the role that it names.
 	Type      string
 	TypeModel Spec
 	TypeRole  string
@@ -51,8 +51,7 @@ type Asked struct {
 	Stays bool
 }
 
-// Step is one place that could have decided, in the order in which they are
-// asked.
+// Step is a source that could have decided, in the order of their precedence.
 type Step struct {
 	From  string `json:"from"` // such as: call, --model, role smol
 	Spec  Spec   `json:"model,omitzero"`
@@ -60,10 +59,11 @@ type Step struct {
 	Holds bool   `json:"holds,omitempty"`
 }
 
-// Resolved is what a call is to use, and why.
+// Resolved is the model of a call, with the reasons.
 type Resolved struct {
 	Role string // the name; empty: Default
-	// Routed says why the role is not one that somebody named; empty: it is.
+	// Routed is the reason for a routed role; empty: the call, its type or a
+	// flag named the role.
 	Routed string
 	// Model is empty where it is left to the agent.
 	Model     Spec
@@ -71,8 +71,8 @@ type Resolved struct {
 	Slow      Spec   // after a failed second try; empty: nothing else
 	Kind      string // the agent of the role; empty: any
 	Limits    Limits
-	// Chosen is set where a call, a type or a flag names the model itself, and
-	// Named where one of them names the model or the role.
+	// Chosen is set if a call, a type or a flag names the model itself. Named
+	// is set if any of them names the model or the role.
 	Chosen, Named bool
 	Steps         []Step
 	Used          []string // the flags that decided, by the names of their values
@@ -94,7 +94,7 @@ func (o *Orders) Resolve(a Asked) (*Resolved, error) {
 	}
 	role, from := o.Table.Of(nameOf(r.Role))
 	if role.Kind != "" && a.Agent != "" && role.Kind != a.Agent && (from == Default || r.Routed != "") {
-		// Nobody asked for the role by name: it is for another agent.
+		// The call did not name the role: the role is for another agent.
 		if r.Routed != "" {
 			a.Stays = true
 			return o.Resolve(a)
@@ -115,8 +115,8 @@ func nameOf(role string) string {
 	return role
 }
 
-// role finds the role of a call: that of the call, of its type, of the flag, or
-// one that it is routed to.
+// role finds the role of a call: that of the call, of its type or of the flag,
+// or the role that it is routed to.
 func (o *Orders) role(a Asked, r *Resolved) error {
 	switch {
 	case a.Role != "":
@@ -133,12 +133,12 @@ func (o *Orders) role(a Asked, r *Resolved) error {
 		return &UnknownError{r.Role, o.Table.Names()}
 	}
 	if r.Role == Default {
-		r.Role = "" // one thing has one name, and one key
+		r.Role = "" // Default has a single name and key
 	}
 	return nil
 }
 
-// offer is what is configured for a role.
+// offer is the configuration of a role.
 type offer struct {
 	role Role
 	from string // whose it is; empty: nothing is configured
@@ -186,8 +186,8 @@ func (o *Orders) model(a Asked, r *Resolved, role offer) {
 	}
 }
 
-// others are the fallbacks of a model, each once and without itself: what could
-// not be had is not asked for again at once.
+// others returns the fallbacks of a model, each once and without the model
+// itself, because an unavailable model is not tried again at once.
 func others(model Spec, fallbacks []Spec) (left []Spec) {
 	for _, s := range fallbacks {
 		if s != model && !slices.Contains(left, s) {
@@ -197,8 +197,8 @@ func others(model Spec, fallbacks []Spec) (left []Spec) {
 	return left
 }
 
-// takeRole lets a role offer its model. What it falls back on is of no use to
-// another model.
+// takeRole lets a role offer its model. The fallbacks of a role are of no use
+// to another model.
 func (o *Orders) takeRole(r *Resolved, role offer, take func(string, Spec, string)) {
 	before, says := r.Model, ""
 	if name := nameOf(r.Role); role.from != name && o.Table[name].Spec == (Spec{}) {
@@ -210,8 +210,8 @@ func (o *Orders) takeRole(r *Resolved, role offer, take func(string, Spec, strin
 	}
 }
 
-// thorough finds what is used after a failed second try: nothing else where
-// somebody chose the model.
+// thorough sets the model after a failed second try. It sets none if somebody
+// chose the model or the role.
 func (o *Orders) thorough(a Asked, r *Resolved) {
 	slow, ok := o.Table[Slow]
 	if !o.Route || !ok || r.Named || slow.Spec == r.Model {

@@ -33,8 +33,8 @@ func orders(t *testing.T) *Orders {
 	}
 }
 
-// TestPrecedence takes one source of a model away after the other: call, type,
-// flags from the narrowest on, role, the agent's own, default.
+// TestPrecedence removes the sources of a model in turn: call, type, flags from
+// the narrowest on, role, the agent's own, default.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	o := orders(t)
@@ -99,8 +99,8 @@ func TestRoleNames(t *testing.T) {
 	}
 }
 
-// TestRoute: what a call is declared to be decides, and nothing that somebody
-// chose is changed.
+// TestRoute: the declared kind of a call decides, and a model that somebody
+// chose does not change.
 func TestRoute(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -138,7 +138,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// TestRules: what is told of routing at the start is what is done.
+// TestRules: calls are routed as the start of a run announces.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -170,8 +170,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestThorough: what nobody chose has another model after two failures, and
-// fallbacks stay with the model that they stand in for.
+// TestThorough: an unchosen model gives way to another after two failures.
+// Fallbacks stay with the model that they replace.
 func TestThorough(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -226,7 +226,7 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// TestRecorded: a run that goes on resolves what it resolved before.
+// TestRecorded: a continued run resolves calls as before.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	o := orders(t)
@@ -258,7 +258,7 @@ func FuzzParseSpec(f *testing.F) {
 	})
 }
 
-// TestFallbacksAreOthers: what could not be had is not the next thing to try.
+// TestFallbacksAreOthers: an unavailable model is not the next to try.
 func TestFallbacksAreOthers(t *testing.T) {
 	t.Parallel()
 	a, b := Spec{Provider: "p", Model: "a"}, Spec{Provider: "p", Model: "b"}
@@ -319,8 +319,9 @@ func TestNaming(t *testing.T) {
 	}
 }
 
-// TestBoundingRole: a role that only bounds has the model of default, unless one
-// of the two is for an agent of its own, which may not know the other's models.
+// TestBoundingRole: a role with limits only has the model of default. This does
+// not hold if either is for an agent of its own, which may not know the other's
+// models.
 func TestBoundingRole(t *testing.T) {
 	t.Parallel()
 	limits, model := Limits{USD: 1}, spec(t, "p/default")
@@ -342,8 +343,8 @@ func TestBoundingRole(t *testing.T) {
 	}
 }
 
-// TestKindOfDefault: nobody who names an agent asks for the role default of
-// another one; whoever names a role asks for its model whatever agent it is.
+// TestKindOfDefault: a call that names an agent does not use the default role
+// of another agent. A call that names a role uses its model with any agent.
 func TestKindOfDefault(t *testing.T) {
 	t.Parallel()
 	o := &Orders{Table: Table{

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// The roles that are always there. What nobody configured of them is that of
-// Default, and what nobody configured of that is left to the agent.
+// The built-in roles. A role without configuration is that of Default, and
+// without a configured Default the agent decides.
 const (
 	Default = "default"
-	Smol    = "smol" // what is cheap: to look around and to report
-	Slow    = "slow" // what is thorough: where two tries have failed
+	Smol    = "smol" // a cheap model: to look around and to report
+	Slow    = "slow" // a thorough model: after two failed tries
 	Plan    = "plan"
 	Commit  = "commit" // the subjects of commits
 )
@@ -22,7 +22,7 @@ const (
 // Known are the roles that are always there.
 func Known() []string { return []string{Default, Smol, Slow, Plan, Commit} }
 
-// Role is which model does a part of the work, and within what bounds.
+// Role is the model for a part of the work, with its limits.
 type Role struct {
 	Spec      Spec   `json:"spec,omitzero"` // empty: the model is left to the agent
 	Fallbacks []Spec `json:"fallbacks,omitempty"`
@@ -39,7 +39,7 @@ type Limits struct {
 	USD     float64       `json:"usd,omitempty"`
 }
 
-// Table is what is configured of roles, by their names.
+// Table is the configuration of roles, by their names.
 type Table map[string]Role
 
 // Names are those that a call may give: of roles that are always there, in
@@ -54,11 +54,11 @@ func (t Table) Names() []string {
 	return names
 }
 
-// Has reports whether there is a role of that name. An empty one is Default.
+// Has reports whether there is a role of that name. An empty name is Default.
 func (t Table) Has(name string) bool { return name == "" || slices.Contains(t.Names(), name) }
 
-// Of is what is configured for a role, and where that is: its own name, that
-// of Default, or none.
+// Of returns the configuration for a role, and its source: the role's own name,
+// Default, or none.
 func (t Table) Of(name string) (role Role, from string) {
 	if role, ok := t[name]; ok {
 		return role, name

@@ -14,9 +14,9 @@ func explores() []string {
 	}
 }
 
-// route gives a call a role by what it is declared to be, and says why. Prompts
-// are not read: what they ask for is anybody's guess. A role that nobody
-// configured is no way to go.
+// route gives a call a role by its declared kind, and returns the reason. It
+// does not read prompts, because their demands would be a guess. It never
+// chooses a role without configuration.
 func (o *Orders) route(a Asked) (role, why string) {
 	if a.Stays || a.Model != (Spec{}) || a.TypeModel != (Spec{}) {
 		return "", ""
@@ -29,16 +29,16 @@ func (o *Orders) route(a Asked) (role, why string) {
 	return "", ""
 }
 
-// Rule is one way in which calls are routed.
+// Rule is a rule by which calls are routed.
 type Rule struct {
 	Role string
 	What string // the calls it is for, as people are told
 	fits func(*Orders, Asked) string
 }
 
-// Routes reports whether any call may be given another role than somebody named,
-// or the model for what failed twice. A flag that names the role or the model of
-// all calls leaves none.
+// Routes reports whether routing can change a call: by another role than it
+// named, or by the model after two failures. A flag that names the role or the
+// model of all calls leaves no routing.
 func (o *Orders) Routes() bool { return o.Route && o.Model == (Spec{}) && o.Role == "" }
 
 // Rules are those that hold, in the order in which they are asked.
@@ -63,9 +63,10 @@ func (o *Orders) Subjects() bool {
 	return o.Route && (configured || named)
 }
 
-// Naming are the orders by which those are resolved who name commits. The model
-// of all calls is that of the work: who says which model or agent names commits
-// does not pay for another one, nor has an agent told what it does not reach.
+// Naming returns the orders for the agents that name commits. The model flag of
+// all calls is for the work. If the commit role names a model or an agent, the
+// role wins: the run pays for no other model, and no agent gets a model that it
+// cannot reach.
 func (o *Orders) Naming() *Orders {
 	if role := o.Table[Commit]; role.Spec == (Spec{}) && role.Kind == "" {
 		return o // it bounds only
@@ -85,8 +86,9 @@ func planning(_ *Orders, a Asked) string {
 	return ""
 }
 
-// exploring reports by what a call only looks around. One stage of a pipeline
-// that reads only is the judge of another's work, which is no exploration.
+// exploring returns the sign by which a call only looks around. A read-only
+// stage of a pipeline judges the work of another stage, which is no
+// exploration.
 func exploring(o *Orders, a Asked) string {
 	switch {
 	case a.Stage != "":

@@ -2,8 +2,8 @@ package roles
 
 import "slices"
 
-// Used is what was used of a model, and what that cost. The cost is 0 where
-// nobody said it.
+// Used is the usage of a model, and its cost. The cost is 0 if it was not
+// reported.
 type Used struct {
 	Model   string
 	Usage   Usage
@@ -12,11 +12,14 @@ type Used struct {
 	Part bool
 }
 
-// AllOn compares what was paid with what the same tokens cost where all of them
-// are one model's. What is that model's already costs what it did. What has no
-// cost is priced, and models that have no price either are unknown, as is the
-// one model: with any of them the sums are not both all there is, and say nothing
-// about each other. The second is all there is unless the one model is unknown.
+// AllOn compares the actual cost with the cost of the same tokens on a single
+// model. Usage of that model counts with its reported cost, and other usage
+// with the price of the single model. For the actual sum, usage without a
+// reported cost is priced.
+//
+// unknown names the models that have neither a cost nor a price, or whose cost
+// is only partial. With an unknown model the sums are incomplete and cannot be
+// compared. The baseline is complete unless the single model is unknown.
 func AllOn(prices func(model string) (Price, bool), used []Used, model string) (actual, baseline float64, unknown []string) {
 	miss := func(of string) {
 		if !slices.Contains(unknown, of) {
@@ -55,8 +58,8 @@ func AllOn(prices func(model string) (Price, bool), used []Used, model string) (
 	return actual, baseline, unknown
 }
 
-// Saving is the part of the baseline that was not paid: 0.3 is 30 %, and less
-// than 0 is what was paid above it. It is false where there is no baseline.
+// Saving returns the part of the baseline that was saved: 0.3 is 30 %, and less
+// than 0 is an extra cost. It is false if there is no baseline.
 func Saving(actual, baseline float64) (float64, bool) {
 	if baseline <= 0 {
 		return 0, false

@@ -26,8 +26,9 @@ func Efforts() []string {
 	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 }
 
-// ParseSpec reads a spec. It is split at the first slash only, and a last word
-// after a colon is an effort where it is one: others are part of the name.
+// ParseSpec reads a spec. It splits the text at the first slash only. A last
+// word after a colon is an effort if it is a known effort; otherwise it belongs
+// to the name. ParseSpec returns an error if the spec is not valid.
 func ParseSpec(text string) (Spec, error) {
 	s := Spec{Model: text}
 	if provider, rest, ok := strings.Cut(text, "/"); ok {
@@ -42,10 +43,12 @@ func ParseSpec(text string) (Spec, error) {
 	return s, nil
 }
 
-// MarshalText writes a spec as it is read; an empty one is an empty text.
+// MarshalText writes a spec as it is read; an empty spec is an empty text. It
+// returns no error.
 func (s Spec) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what [Spec.MarshalText] wrote.
+// UnmarshalText reads the text of [Spec.MarshalText]. It returns an error for
+// an invalid spec.
 func (s *Spec) UnmarshalText(text []byte) (err error) {
 	if len(text) == 0 {
 		*s = Spec{}

@@ -12,23 +12,23 @@ const (
 	sessionOutput = 1
 )
 
-// weight is what a price comes to in a session.
+// weight returns the cost of a typical session at a price.
 func (p Price) weight() float64 { return sessionInput*p.Input + sessionOutput*p.Output }
 
-// most is how many times the price of a model one may cost that is suggested for
-// a role which is to be thorough.
+// most is the greatest factor between the prices of a suggested thorough model
+// and the model in use.
 const most = 3
 
-// Offer is a model that there is, and what it costs.
+// Offer is an available model with its price.
 type Offer struct {
 	Spec  Spec
 	Price Price
 }
 
-// Suggest is a model for a role, of those that there are, beside the one that a
-// person uses already: for Smol one of at most half its price, for Slow one that
-// costs more. Of those the nearest by provider, name and price is taken. It is
-// false where there is none: which model is good enough no table says.
+// Suggest returns an available model for a role, beside the model that a person
+// uses already. For Smol it costs at most half as much, for Slow it costs more.
+// Of the candidates Suggest takes the nearest by provider, name and price. It
+// is false if there is none: no table says which model is good enough.
 func Suggest(role string, beside Offer, offers []Offer) (Offer, bool) {
 	base := beside.Price.weight()
 	fits := slices.DeleteFunc(slices.Clone(offers), func(o Offer) bool {
@@ -56,7 +56,7 @@ func Suggest(role string, beside Offer, offers []Offer) (Offer, bool) {
 	}), true
 }
 
-// same is 1 where two models are of one provider.
+// same returns 1 if two models are of the same provider.
 func same(a, b Offer) int {
 	if a.Spec.Provider == b.Spec.Provider {
 		return 1

@@ -38,8 +38,8 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("Suggest(%s, %s) = %s, %t, want %q", tt.role, tt.beside, got.Spec, ok, tt.want)
 		}
 	}
-	// Only what there is, of another provider where the same has none, and nothing
-	// beside a model that costs nothing.
+	// Only available models, of another provider if the same has none. There is
+	// none beside a model that costs nothing.
 	mine := Offer{Spec{Provider: "mine", Model: "x"}, Price{Input: 1, Output: 1}}
 	some := []Offer{mine, {Spec{Provider: "b", Model: "half"}, Price{Input: .5, Output: .5}}, {Spec{Provider: "b", Model: "most"}, Price{Input: .9}}}
 	if got, ok := Suggest(Smol, mine, some); !ok || got.Spec.String() != "b/half" {

@@ -12,8 +12,8 @@ import (
 
 // Window is how much a model takes and says, in tokens; 0: not known.
 type Window struct {
-	Context int64 `toml:"context" json:"context,omitempty"` // of a request, with what was said before
-	Output  int64 `toml:"output" json:"output,omitempty"`   // of one answer
+	Context int64 `toml:"context" json:"context,omitempty"` // of a request, with the earlier conversation
+	Output  int64 `toml:"output" json:"output,omitempty"`   // of an answer
 }
 
 // Published are the windows of a provider's models, and where that was read.
@@ -45,9 +45,9 @@ func LoadWindows() (*Windows, error) {
 // Providers are those of the table.
 func (w *Windows) Providers() []Published { return slices.Clone(w.providers) }
 
-// Of is the window of a model, which is found by its name as [Prices.Of] finds
-// it, and the date of what says so. Here it does not matter who sells a model:
-// the last part of a name is looked for, too.
+// Of returns the window of a model, which it finds by the name as [Prices.Of]
+// does, and the date of the source. The seller of a model does not matter here:
+// Of looks up the last part of a name, too.
 func (w *Windows) Of(model string) (_ Window, date string, ok bool) {
 	m := suffixes().FindStringSubmatch(strings.ToLower(model))
 	if m == nil {
@@ -87,8 +87,8 @@ func (p *Prices) table(model string) (Provider, bool) {
 	return Provider{}, false
 }
 
-// Priced is [Prices.Of] with the date of the table that the price is from,
-// which is empty for one that somebody set.
+// Priced is [Prices.Of] with the date of the price's table, which is empty for
+// a price that somebody set.
 func (p *Prices) Priced(model string) (_ Price, date string, ok bool) {
 	price, ok := p.Of(model)
 	if _, own := p.set(model); own || !ok {

@@ -15,8 +15,8 @@ func loadWindows(t testing.TB) *Windows {
 	return w
 }
 
-// TestWindows holds the table to what can be known of it without a provider:
-// it is dated, and knows the models that have prices, but for those aside.
+// TestWindows checks the facts of the table that need no provider. It is dated,
+// and knows the models that have prices, except those set aside.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	w, p := loadWindows(t), load(t)
@@ -63,7 +63,7 @@ func TestWindowOf(t *testing.T) {
 	}
 }
 
-// TestPricedOwn: what somebody set has no date.
+// TestPricedOwn: a price that somebody set has no date.
 func TestPricedOwn(t *testing.T) {
 	t.Parallel()
 	p := load(t).With(map[string]Price{"gpt-5": {Input: 9}})

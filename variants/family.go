@@ -11,8 +11,8 @@ func Families() []Family {
 	return []Family{Claude, DeepSeek, Gemini, GPT, Llama, Mistral, Qwen}
 }
 
-// beginnings are what names of models begin with, each part of a name on its
-// own, such as the qwen of Qwen3-Coder.
+// beginnings are the beginnings of models' names by family. Each part of a name
+// counts on its own, such as the qwen of Qwen3-Coder.
 func beginnings() map[string]Family {
 	return map[string]Family{
 		"claude": Claude, "deepseek": DeepSeek, "gemini": Gemini, "chatgpt": GPT, "qwen": Qwen,
@@ -34,13 +34,13 @@ func aliases() map[string]Family {
 	return map[string]Family{"opus": Claude, "sonnet": Claude, "haiku": Claude, "opusplan": Claude}
 }
 
-// Of is the family of a model by its name, with or without what comes before
-// it: providers, regions, makers. Only the last part between slashes counts,
-// because one provider serves the models of many.
+// Of returns the family of a model by its name, with or without providers,
+// regions and makers before it. Only the last part between slashes counts,
+// because a provider may serve the models of many.
 //
-// Where a name has two families the first is it. So a model that was distilled
-// from another is of that one's: deepseek-r1-distill-qwen-32b writes as DeepSeek
-// taught it to.
+// If a name has two families, the first counts. So a distilled model belongs to
+// the family of the model it was distilled from: deepseek-r1-distill-qwen-32b
+// writes as DeepSeek taught it to.
 func Of(model string) Family {
 	name := strings.ToLower(strings.TrimSpace(model))
 	name = name[strings.LastIndexByte(name, '/')+1:]
@@ -99,7 +99,7 @@ func reasoner(part string) bool {
 	return ok && len(digits) == 1 && digits[0] >= '1' && digits[0] <= '9'
 }
 
-// namesake reports whether what is at i only looks like a name of the family:
+// namesake reports whether the part at i only looks like a name of the family:
 // other people called their models GPT as well.
 func namesake(parts []string, i int) bool {
 	name, next := parts[i], ""

@@ -14,15 +14,15 @@ import (
 // prompt of every agent.
 const MaxText = 8 << 10
 
-// Error is what is wrong with the file of a variant.
+// Error is a fault in the file of a variant.
 type Error struct {
 	File   string
 	Line   int // 0: the file as a whole
 	Reason string
 }
 
-// Error says where, and what. A name may be anybody's, so no control character
-// of it is shown.
+// Error returns the place and the fault. A name may come from any source, so no
+// control character of it is shown.
 func (e *Error) Error() string {
 	file := e.File
 	if strings.ContainsFunc(file, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -87,14 +87,15 @@ func Parse(file, text string) (Variant, error) {
 	return v, nil
 }
 
-// unseen reports whether a character turns or hides what people read, who have to
-// see what agents are told. Those that join emoji are none.
+// unseen reports whether a character turns or hides text that people read, who
+// have to see the instructions of agents. Characters that join emoji do not
+// count.
 func unseen(r rune) bool {
 	return r == '\u200b' || r == '\u200e' || r == '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2060' && r <= '\u2069' ||
 		r == '\ufeff' || r >= 0xe0000 && r <= 0xe007f
 }
 
-// field takes a line of the front matter, and says what is wrong with it.
+// field takes a line of the front matter, and returns its fault.
 func (v *Variant) field(line string) (why string) {
 	if strings.TrimSpace(line) == "" {
 		return ""

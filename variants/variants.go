@@ -1,8 +1,8 @@
-// Package variants knows which family a model is of, and the words that treat
-// what models of a family are known to do wrong.
+// Package variants knows the family of a model, and the texts that treat known
+// faults of a family.
 //
-// It owns the table of families and the texts, one for each failure mode. It
-// knows no agents and asks nobody.
+// It owns the table of families and the texts, a text for each failure mode. It
+// knows no agents and makes no requests.
 package variants
 
 import (
@@ -26,13 +26,13 @@ const (
 	Mistral  Family = "mistral"
 )
 
-// Variant is the text that is added to a prompt against one failure mode.
+// Variant is the text that is added to a prompt against a failure mode.
 type Variant struct {
 	Family  Family `json:"family"`
 	Mode    string `json:"mode"`              // the failure mode, such as over-comments
-	Failure string `json:"failure,omitempty"` // what models do without it
-	Measure string `json:"measure,omitempty"` // how one sees whether it helps
-	Text    string `json:"text"`              // what they are told
+	Failure string `json:"failure,omitempty"` // the fault of models without it
+	Measure string `json:"measure,omitempty"` // how to measure its effect
+	Text    string `json:"text"`              // the instruction
 	File    string `json:"file,omitempty"`    // where it was read from; empty for those that are built in
 }
 
@@ -62,15 +62,15 @@ func Embedded() ([]Variant, error) {
 	return all, err
 }
 
-// order is by family and mode, so that what is said to a model is the same
-// each time.
+// order sorts by family and mode, so that a model gets the same text each time.
 func order(all []Variant) {
 	slices.SortStableFunc(all, func(a, b Variant) int {
 		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.Mode, b.Mode))
 	})
 }
 
-// Lay lays variants over others: one replaces that of the same family and mode.
+// Lay lays variants over others: a variant replaces that of the same family and
+// mode.
 func Lay(over, under []Variant) []Variant {
 	var all []Variant
 	for _, v := range under {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// keys are what variants are called, in their order.
+// keys returns the names of variants, in their order.
 func keys(all []Variant) string {
 	var names []string
 	for _, v := range all {

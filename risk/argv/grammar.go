@@ -6,18 +6,19 @@ import (
 )
 
 // Grammar says which words of a program's command line are options. The zero
-// value knows no option: whatever begins with a dash is an unknown one
+// value knows no option: every word with a leading dash is an unknown option
 // without a value.
 type Grammar struct {
-	// Options are the names of an option, joined by commas, and what follows:
-	// "-f,--force" takes no value, "-C,--directory:" takes one, attached or as
-	// the next word, and "--color?" takes one that is attached or none.
+	// Options lists options. Each entry has the names of an option, joined by
+	// commas, and a mark for its value. "-f,--force" takes no value.
+	// "-C,--directory:" takes a value, attached or as the next word. "--color?"
+	// takes an attached value, or none.
 	Options []string `toml:"options"`
-	// Leading says that options end at the first operand, as for programs
-	// that run another one.
+	// Leading says that options end at the first operand, as for programs that
+	// run another program.
 	Leading bool `toml:"leading"`
 	// Exact says that long options cannot be shortened. GNU programs and git
-	// take any beginning that only one option has.
+	// take any beginning that only a single option has.
 	Exact bool `toml:"exact"`
 	// Single says that a single dash begins a long option, as for find, go
 	// and terraform: there are no clusters of short ones.
@@ -29,9 +30,9 @@ type Grammar struct {
 	table map[string]option
 }
 
-// option is one line of the table.
+// option is an entry of the table.
 type option struct {
-	name  string // the name it is known by: the first long one, else the first
+	name  string // its canonical name: the first long name, else the first
 	value valued
 }
 

@@ -9,7 +9,7 @@ import (
 type Line struct {
 	Sub      []string // the programs within the program, outermost first
 	Options  []Option // in their order, those of all programs
-	Operands []Word   // what is neither
+	Operands []Word   // the other words
 	// Dashes is how many operands stand before a "--"; -1: there is none.
 	Dashes int
 	// Unsure says that a word of which the beginning is not known stands where
@@ -30,8 +30,8 @@ type Option struct {
 	At      int  // the index of its word
 }
 
-// Has reports whether one of the options is there, negated or not: a later
-// one may take back what a "--no-…" took away, and the other way round.
+// Has reports whether any of the options is on the line and not negated. A
+// later option may undo a "--no-…", and the other way round.
 func (l *Line) Has(names ...string) bool {
 	return slices.ContainsFunc(l.Options, func(o Option) bool { return slices.Contains(names, o.Name) && !o.Negated })
 }
@@ -86,8 +86,8 @@ func (p *parsing) word() {
 	}
 }
 
-// operand takes a word that is no option: the next program within the
-// program, if it has such. The first one may stand behind "--".
+// operand takes a word that is no option: a subcommand, if the program has any.
+// The first operand may stand behind "--".
 func (p *parsing) operand(w Word) {
 	if len(p.g.Sub) > 0 && (!p.ended || len(p.Sub) == 0) && len(p.Operands) == 0 {
 		if sub := p.g.Sub[w.Value]; sub != nil && w.Known {
@@ -131,8 +131,8 @@ func (p *parsing) long(w Word) {
 	}
 }
 
-// find are the options that a name can mean. A beginning that several have
-// means each of them: which one, or none, is the program's affair.
+// find returns the options that a name can mean. A beginning that several
+// options share means each of them, because the choice is up to the program.
 func (g *Grammar) find(name string) (found []option, negated bool) {
 	if o, ok := g.table[name]; ok {
 		return []option{o}, false

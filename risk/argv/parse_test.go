@@ -60,7 +60,7 @@ func TestParseUnsure(t *testing.T) {
 	}
 }
 
-// spell writes a line down in one way.
+// spell formats a line in a fixed form.
 func spell(l *Line) string {
 	var options []string
 	for _, o := range l.Options {

@@ -2,7 +2,7 @@ package argv
 
 import "strings"
 
-// Quoted are words as one line that a shell reads as these words.
+// Quoted returns a line that a shell reads as the given words.
 func Quoted(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {

@@ -1,9 +1,9 @@
-// Package argv owns the words of a command line: what is known of each, and
-// which of them are options of their program, by that program's table. Of
-// shells it knows how a word is quoted, and of risk nothing.
+// Package argv owns the words of a command line: the known part of each, and
+// which of them are options by the table of their program. Of shells it knows
+// how a word is quoted. It knows nothing of risk.
 package argv
 
-// Word is one word of a command line, as far as it is known what it will be.
+// Word is a word of a command line, as far as its value is known.
 type Word struct {
 	// Value is the text. Where not all of it is known it is the beginning that
 	// is.
@@ -11,7 +11,7 @@ type Word struct {
 	// Rest is the known text behind the first gap of a word that is not all known:
 	// "@" of "$NAME@$VERSION".
 	Rest string
-	// Known says that Value is all of it, and that it is one word.
+	// Known says that Value is complete, and that it is a single word.
 	Known bool
 	// Glob says that it holds a pattern that files may be put for: Value is
 	// the pattern.

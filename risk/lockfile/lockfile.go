@@ -1,10 +1,10 @@
-// Package lockfile says which versions of packages the lock files of a folder
-// pin, and which versions its manifests ask for at least. It knows the files of
-// the usual package managers, and nothing of what a manager would do with them.
-// It opens no files itself.
+// Package lockfile reads the versions that the lock files of a folder pin, and
+// the lowest versions that its manifests ask for. It knows the files of the
+// usual package managers, not the behaviour of the managers. It opens no files
+// itself.
 //
-// The files are foreign text: one that cannot be read pins nothing, and the Lock
-// says so.
+// The files are foreign text. A file that cannot be read pins nothing, and the
+// Lock reports it.
 package lockfile
 
 import (
@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// MaxFile is how large a lock file is read, in bytes. A larger one pins
-// nothing.
+// MaxFile is the size in bytes up to which a lock file is read. A larger file
+// pins nothing.
 const MaxFile = 8 << 20
 
-// Lock is what the lock files and the manifests of one folder say of versions.
+// Lock holds the versions that the lock files and manifests of a folder name.
 type Lock struct {
 	family     family
 	pins       pins // by lock files
@@ -47,7 +47,7 @@ type Folder interface {
 	Ending(end string) []string
 }
 
-// read adds the versions of files, and reports whether one of them is there.
+// read adds the versions of files, and reports whether any of them exists.
 func (l *Lock) read(all []source, into pins, folder Folder) (there bool) {
 	for _, s := range all {
 		if end, ok := strings.CutPrefix(s.file, "*"); ok {
@@ -73,14 +73,13 @@ func (l *Lock) read(all []source, into pins, folder Folder) (there bool) {
 	return there
 }
 
-// Unreadable reports whether one of the files could not be read. It may pin
-// any package.
+// Unreadable reports whether a file could not be read. It may pin any package.
 func (l *Lock) Unreadable() bool { return l != nil && l.unreadable }
 
-// Version is the version that a package is pinned to, or else the lowest that
-// a manifest asks for; empty where no file has it. Where it is pinned to several
-// it is the one that the folder's own dependencies lead to, and otherwise the
-// newest.
+// Version returns the pinned version of a package, or else the lowest version
+// that a manifest asks for. It is empty if no file has the package. If several
+// versions are pinned, it returns the version of the folder's own dependencies,
+// and otherwise the newest.
 func (l *Lock) Version(name string) string {
 	if l == nil {
 		return ""
@@ -208,7 +207,7 @@ func (f family) manifests() []source {
 	return nil
 }
 
-// normal is the one spelling of a name of which several mean the same.
+// normal returns the canonical spelling of a name.
 func (f family) normal(name string) string {
 	switch f {
 	case python: // PEP 503
@@ -229,9 +228,9 @@ func (f family) normal(name string) string {
 // pins are the versions of packages by their names.
 type pins map[string]string
 
-// add pins a package. What is no version is left out: lock files have
-// addresses and paths in their place. Of two spellings of one version it is one
-// whichever came first: many come out of a map.
+// add pins a package. It skips a text that is no version, such as an address or
+// a path. Of two spellings of a version it keeps the same in either order,
+// because many come out of a map.
 func (p pins) add(name, version string) {
 	digits := strings.TrimPrefix(version, "v")
 	if name == "" || digits == "" || digits[0] < '0' || digits[0] > '9' {
@@ -243,7 +242,7 @@ func (p pins) add(name, version string) {
 	}
 }
 
-// over lays what is surer over what is not.
+// over writes the surer pins over the less sure.
 func (p pins) over(less pins) pins {
 	for name, version := range p {
 		less[name] = version
@@ -251,8 +250,8 @@ func (p pins) over(less pins) pins {
 	return less
 }
 
-// newer reports whether one version comes after another: by its numbers, and
-// with a pre-release before what it precedes.
+// newer reports whether a version comes after another: by its numbers, with a
+// pre-release before its release.
 func newer(a, b string) bool {
 	a, preA := trimmed(a)
 	b, preB := trimmed(b)
@@ -265,8 +264,8 @@ func newer(a, b string) bool {
 	return compare(preA, preB) > 0
 }
 
-// trimmed is a version without what has no part in its order, and what makes
-// it a pre-release.
+// trimmed splits a version into the part that counts for its order and the
+// pre-release.
 func trimmed(version string) (release, pre string) {
 	version, _, _ = strings.Cut(strings.TrimPrefix(version, "v"), "+")
 	release, pre, _ = strings.Cut(version, "-")

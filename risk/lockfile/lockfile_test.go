@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// files answers what Read asks for.
+// files returns a folder for Read with the given files.
 func files(pairs ...string) Folder {
 	all := folder{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -324,8 +324,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestReadNothing: what cannot be read pins nothing, and there are managers
-// whose files are unknown.
+// TestReadNothing: a file that cannot be read pins nothing, and some managers
+// have no known files.
 func TestReadNothing(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, manager, file, text string }{
@@ -351,7 +351,7 @@ func TestReadNothing(t *testing.T) {
 }
 
 // TestReadSeveral: with lock files of several managers the newest version
-// counts, and one that is damaged does not hide the others.
+// counts. A damaged file does not hide the others.
 func TestReadSeveral(t *testing.T) {
 	t.Parallel()
 	lock := Read("npm", files("package-lock.json", npm1, "yarn.lock", yarn1, "pnpm-lock.yaml", "{"))
@@ -383,8 +383,8 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// TestSameVersionTwice: of two spellings of one version it is the same each time,
-// though the packages of a file come in no order.
+// TestSameVersionTwice: of two spellings of a version the same is kept each
+// time, though the packages of a file have no order.
 func TestSameVersionTwice(t *testing.T) {
 	t.Parallel()
 	const lock = `{"packages": {
@@ -401,7 +401,7 @@ func TestSameVersionTwice(t *testing.T) {
 	}
 }
 
-// fuzzed tries one parser: what it pins are versions.
+// fuzzed tries a parser: all that it pins are versions.
 func fuzzed(f *testing.F, parse func([]byte) pins, seeds ...string) {
 	for _, s := range append(seeds, "", "{", "[", "\x00") {
 		f.Add([]byte(s))

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// floor is the lowest version that a constraint allows, as far as it names
-// one: "^4.17.0" is 4.17.0, and "^3 || ^4" is 3. It is empty where the
+// floor returns the lowest version that a constraint allows, as far as it names
+// such a version. "^4.17.0" is 4.17.0, and "^3 || ^4" is 3. It is empty if the
 // constraint has no lower bound.
 func floor(constraint string) string {
 	lowest := ""

@@ -90,7 +90,7 @@ func (v *pnpmVersion) UnmarshalYAML(n *yaml.Node) error {
 	return err
 }
 
-// pnpmImporter is one package of the repository itself.
+// pnpmImporter is a package of the repository itself.
 type pnpmImporter struct {
 	Dependencies         map[string]pnpmVersion `yaml:"dependencies"`
 	DevDependencies      map[string]pnpmVersion `yaml:"devDependencies"`
@@ -168,7 +168,7 @@ func bun(text []byte) pins {
 // plainJSON leaves out comments, and commas before a closing bracket.
 func plainJSON(text []byte) []byte {
 	out := make([]byte, 0, len(text))
-	comma := -1 // where one stands in out that nothing has followed
+	comma := -1 // index in out of a comma that nothing has followed
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '"':

@@ -49,8 +49,8 @@ func pipfile(text []byte) pins {
 	return all
 }
 
-// requirements reads requirements.txt, of which only what is pinned to one
-// version counts.
+// requirements reads requirements.txt. Only packages pinned to a single version
+// count.
 func requirements(text []byte) pins {
 	all := pins{}
 	for line := range strings.Lines(string(text)) {
@@ -102,8 +102,8 @@ func goMod(text []byte) pins {
 	return all
 }
 
-// gemfile reads Gemfile.lock: below "specs:" are gems with their versions, and
-// deeper what each depends on.
+// gemfile reads Gemfile.lock. Below "specs:" are gems with their versions, and
+// deeper the dependencies of each.
 func gemfile(text []byte) pins {
 	all := pins{}
 	specs := false

@@ -20,7 +20,7 @@ const (
 	// maxQuestions bounds the calls of git about names. Each costs a process,
 	// and the author of a command could name any number.
 	maxQuestions = 64
-	gitPatience  = 5 * time.Second // for a call; after a longer one git is not called again
+	gitPatience  = 5 * time.Second // for a call; after a longer call git is not called again
 	maxFolders   = 256             // with lock files in the cache
 	maxIndex     = 256 << 20       // bytes
 )

@@ -41,8 +41,8 @@ func TestFactsPublished(t *testing.T) {
 	}
 }
 
-// TestFactsBounded: nobody makes it start a process for each of any number of
-// names.
+// TestFactsBounded: a command cannot make it start a process for each of any
+// number of names.
 func TestFactsBounded(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -63,7 +63,8 @@ func TestFactsBounded(t *testing.T) {
 	}
 }
 
-// TestFactsSlow: where git takes too long for one name, no others wait for it.
+// TestFactsSlow: if git takes too long for a name, no other lookups wait for
+// it.
 func TestFactsSlow(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -173,7 +174,7 @@ func TestFactsLocked(t *testing.T) {
 	}
 }
 
-// TestFactsRunNothing: what the repository would have git run is not run.
+// TestFactsRunNothing: git runs no program that the repository configures.
 func TestFactsRunNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

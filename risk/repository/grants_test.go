@@ -62,8 +62,8 @@ func TestAuthority(t *testing.T) {
 	}
 }
 
-// TestAuthorityMany: where there are more files than are read, one of them may
-// forbid what another grants.
+// TestAuthorityMany: if there are too many files to read, an unread file may
+// forbid an action that another grants.
 func TestAuthorityMany(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

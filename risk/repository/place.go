@@ -22,7 +22,7 @@ type Request struct {
 	Repo    *git.Repo // nil: the place is in no repository
 	Home    string    // home folder of the user
 	TempDir string    // value of TMPDIR
-	Linked  bool      // judge as in a linked work tree, even in the main one
+	Linked  bool      // judge as in a linked work tree, even in the main work tree
 }
 
 // Place returns the place of a repository. Its facts about commits, files and refs
@@ -94,7 +94,7 @@ func top(repo *git.Repo) string {
 
 // otherTrees returns the tops of the other work trees of the repository.
 // registered reports whether the common git dir has the current work tree as a
-// linked one.
+// linked work tree.
 func otherTrees(repo *git.Repo, all []git.Checkout) (others []string, registered bool) {
 	for i, c := range all {
 		dir, err := filepath.EvalSymlinks(c.Dir)
@@ -103,7 +103,7 @@ func otherTrees(repo *git.Repo, all []git.Checkout) (others []string, registered
 			// An action cannot reach a folder that is gone. A submodule has its
 			// git dir in the place of its main work tree.
 		case dir == repo.TopLevel:
-			registered = registered || i > 0 // the main one is first
+			registered = registered || i > 0 // the main work tree is first
 		case !slices.Contains(others, dir):
 			others = append(others, dir)
 		}

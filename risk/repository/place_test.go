@@ -19,8 +19,8 @@ func TestPlaceTrees(t *testing.T) {
 	s.git("worktree", "add", "-q", "-b", "side", at("side"))
 	s.git("worktree", "add", "-q", "--detach", at("gone"))
 	s.ok(os.RemoveAll(at("gone")))
-	// A linked work tree that was moved without git, and one whose .git file
-	// was made to lead to the common git dir.
+	// A linked work tree that was moved without git, and a work tree whose .git
+	// file was made to lead to the common git dir.
 	s.git("worktree", "add", "-q", "--detach", at("old"))
 	s.git("worktree", "add", "-q", "--detach", at("repointed"))
 	s.ok(os.Rename(at("old"), at("moved")), os.Mkdir(at("sub"), 0o700),
@@ -151,8 +151,8 @@ func TestPlacePushes(t *testing.T) {
 	}
 }
 
-// addConfig writes an entry as git would, which cannot write one without a
-// value.
+// addConfig writes an entry to the configuration. It does not use git for an
+// entry without a value, which git cannot write.
 func (s *stage) addConfig(kv string) {
 	s.Helper()
 	key, value, given := strings.Cut(kv, "=")
@@ -179,8 +179,7 @@ func described(all []risk.Remote) string {
 	return strings.Join(words, "; ")
 }
 
-// TestPlaceModules: with submodules a push may be one of other
-// repositories as well.
+// TestPlaceModules: with submodules a push may push other repositories as well.
 func TestPlaceModules(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -95,7 +95,7 @@ func (b *branchSettings) read(s git.Setting) {
 	}
 }
 
-// target returns the remote of a name. It adds a new one if there is none.
+// target returns the remote of a name. It adds a new remote if there is none.
 func (p *pushes) target(name string) *pushTarget {
 	for _, t := range p.named {
 		if t.name == name {

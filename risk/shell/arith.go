@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// arith is what an arithmetic expression comes to, and whether that is known.
+// arith returns the value of an arithmetic expression, and whether it is known.
 // It carries out the assignments of the expression.
 func (s *scope) arith(x syntax.ArithmExpr) (int64, bool) {
 	if !s.step(1) {
@@ -155,7 +155,7 @@ func (s *scope) visit(n syntax.Node) {
 	})
 }
 
-// capture is what commands write that stand in a substitution.
+// capture returns the output of the commands in a substitution.
 func (s *scope) capture(stmts []*syntax.Stmt) output {
 	sub := s.fork()
 	return sub.stmts(stmts)

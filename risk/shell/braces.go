@@ -11,7 +11,7 @@ import (
 // braces expands brace expressions, up to a number of words.
 type braces struct {
 	left int
-	size int // of what was made, in parts
+	size int // of the result, in parts
 }
 
 // expand are the words that parts make.

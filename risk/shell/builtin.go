@@ -7,7 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// builtin reads what a shell does itself, and reports whether this is such.
+// builtin reads a builtin of a shell, and reports whether the command is a
+// builtin.
 func (s *scope) builtin(name string, c *command) (output, bool) {
 	args := c.words[1:]
 	switch name {
@@ -80,7 +81,8 @@ func (s *scope) aliased(args []field, c *command) {
 }
 
 // indexes looks for words that are taken for names of variables and hold
-// commands, and says so; it is always false, for the one who asks.
+// commands, and records them as opaque. It always returns false, for its caller
+// to return.
 func (s *scope) indexes(args []field, c *command) bool {
 	for _, a := range args {
 		if indexed(a.Value) {
@@ -139,8 +141,8 @@ func (s *scope) eval(args []field, c *command) output {
 	return output{}
 }
 
-// source reads the text of a file, if that is known. One that is not is a
-// program as any other.
+// source reads the text of a file, if it is known. A file with unknown text
+// counts as a program.
 func (s *scope) source(args []field, c *command) {
 	if args = undashed(args); len(args) == 0 {
 		return
@@ -166,7 +168,8 @@ func (s *scope) source(args []field, c *command) {
 	}
 }
 
-// pathed reports whether a word is the path of a file, if not a known one.
+// pathed reports whether a word is the path of a file, even if the path is not
+// known.
 func (s *scope) pathed(f field) bool {
 	if f.piped != nil || f.Known && (strings.HasPrefix(f.Value, "/dev/") || strings.HasPrefix(f.Value, "/proc/")) {
 		return false
@@ -178,7 +181,7 @@ func (s *scope) pathed(f field) bool {
 	return ok || f.Known || f.Value != "" && path.Dir(f.Value) != "/dev/fd" || !f.loose && f.tail != ""
 }
 
-// trap reads what is to run on a signal.
+// trap reads the command of a signal.
 func (s *scope) trap(args []field, c *command) {
 	args = undashed(args)
 	switch {
@@ -190,7 +193,7 @@ func (s *scope) trap(args []field, c *command) {
 	}
 }
 
-// setParams reads set: what stands after its options become $1 and so on.
+// setParams reads set: the words after its options become $1 and so on.
 func (s *scope) setParams(args []field) {
 	for i, a := range args {
 		switch {

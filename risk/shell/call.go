@@ -169,7 +169,7 @@ func (s *scope) exported(f field, at Span) {
 	}
 }
 
-// program is what a command is known by, and whether that is known.
+// program returns the name of a command's program, and whether it is known.
 func (f field) program() (string, bool) {
 	switch {
 	case f.Glob || strings.HasSuffix(f.Value, "/") && f.Known:
@@ -245,8 +245,8 @@ func (s *scope) either(c *command) {
 	}
 }
 
-// consume takes the input away if something else may have read of it, and
-// returns what notes that this command has.
+// consume clears the input if another command may have read from it. It returns
+// a function that records the reading of this command.
 func (s *scope) consume(name string, c *command) func() {
 	reads, changes := harmless(name, values(c.words[1:]))
 	used := s.stdin.used
@@ -285,7 +285,8 @@ func (s *scope) add(c *command, program string) int {
 	return len(s.script.Invocations) - 1
 }
 
-// quoted are words as a text has them. What is not known of them is "anything".
+// quoted returns words as they stand in a text. Unknown parts become
+// "anything".
 func quoted(words []field) string {
 	var b strings.Builder
 	for _, w := range words {

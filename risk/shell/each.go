@@ -7,7 +7,7 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// each reads what find and fd run for each file they find.
+// each reads the command that find and fd run for each file they find.
 func (s *scope) each(w *wrapping) {
 	words := w.c.words[1:]
 	root := field{Word: argv.Word{Value: "./"}}
@@ -159,7 +159,7 @@ func (s *scope) given(w *wrapping) ([]field, bool) {
 	var parts []string
 	switch {
 	case w.line.Has("--null"):
-		return nil, false // no text holds what would part it
+		return nil, false // no text holds the separator
 	case w.line.Has("--delimiter"):
 		d := w.line.Values("--delimiter")[0].Value
 		if sep, ok := ansi(d); ok && sep != "" {

@@ -7,11 +7,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxNest is how deep commands may stand in each other. The nesting of a text
-// is bounded before; this bounds what functions make of it.
+// maxNest bounds the nesting of commands. The nesting of a text is bounded
+// before; this bounds the nesting that functions add.
 const maxNest = 4 * MaxNesting
 
-// stmts reads commands one after the other.
+// stmts reads commands in order.
 func (s *scope) stmts(list []*syntax.Stmt) output {
 	out := nothing()
 	for _, st := range list {
@@ -59,7 +59,7 @@ func (s *scope) stmt(st *syntax.Stmt) output {
 	return out
 }
 
-// compound reads a command that is not a simple one.
+// compound reads a compound command.
 func (s *scope) compound(cmd syntax.Command) output {
 	switch x := cmd.(type) {
 	case *syntax.BinaryCmd:
@@ -117,8 +117,8 @@ func (s *scope) compound(cmd syntax.Command) output {
 	return nothing()
 }
 
-// binaryCmd reads a pipe, or commands of which the second depends on how the
-// first one ends.
+// binaryCmd reads a pipe, or a pair of commands in which the exit code of the
+// first decides whether the second runs.
 func (s *scope) binaryCmd(x *syntax.BinaryCmd) output {
 	switch x.Op {
 	case syntax.Pipe, syntax.PipeAll:
@@ -139,8 +139,8 @@ func (s *scope) binaryCmd(x *syntax.BinaryCmd) output {
 		x = inner
 	}
 	slices.Reverse(chain)
-	// Each is read as if all before it ran as they must for it to run. What
-	// stands after the chain may meet it broken off at any point.
+	// Each command is read as if those before it had the exit code that lets it
+	// run. Commands after the chain may find it broken off at any point.
 	var may []state
 	out := nothing()
 	for i, st := range chain {
@@ -173,7 +173,7 @@ func name(st *syntax.Stmt) (string, *syntax.CallExpr) {
 	return call.Args[0].Lit(), call
 }
 
-// ends reports whether what follows a command is not run.
+// ends reports whether the commands after a command never run.
 func ends(st *syntax.Stmt) bool {
 	if st.Background || st.Negated {
 		return false
@@ -188,8 +188,8 @@ func ends(st *syntax.Stmt) bool {
 	return n == "exit" || n == "return" || n == "continue" || n == "break"
 }
 
-// succeeds reports whether a command is taken not to fail. Of cd and the like
-// that is not so, but what follows one in a chain is about where it leads.
+// succeeds reports whether a command is assumed not to fail. cd and the like
+// can fail, but the next command of a chain depends on the folder they lead to.
 func succeeds(st *syntax.Stmt) bool {
 	if st.Negated {
 		return false
@@ -278,7 +278,7 @@ func (s *scope) forClause(x *syntax.ForClause) {
 	s.loop(pass)
 }
 
-// items are what a loop runs over, and whether that is all.
+// items returns the items of a loop, and whether the list is complete.
 func (s *scope) items(it *syntax.WordIter) ([]field, bool) {
 	var items []field
 	switch {
@@ -296,8 +296,8 @@ func (s *scope) items(it *syntax.WordIter) ([]field, bool) {
 	return items, !slices.ContainsFunc(items, func(f field) bool { return !f.sure() })
 }
 
-// loop reads what may run any number of times: again, with what is left of
-// what was known, until nothing more is lost.
+// loop reads a body that may run any number of times. It repeats with the state
+// that is still known, until no more knowledge is lost.
 func (s *scope) loop(pass func()) {
 	s.repeated = true
 	s.loops++
@@ -361,7 +361,7 @@ func (s *scope) invoke(fs []function, args []field) output {
 		f.called = true
 		given, locals, active := s.params, s.locals, s.active
 		s.params = &params{zero: unknown(), rest: args}
-		if again == 1 { // it calls itself: with what, any number of times later
+		if again == 1 { // it calls itself, with unknown words, any number of times later
 			s.forget()
 		}
 		s.active, s.locals = append(slices.Clip(active), f.definition), map[string]variable{}

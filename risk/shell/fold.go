@@ -14,8 +14,8 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// produced is what a program writes that does nothing else, and whether this
-// is one of those.
+// produced returns the output of a program without other effects. It also
+// reports whether the program is of this kind.
 func (s *scope) produced(name string, c *command) (output, bool) {
 	args, ok := texts(c.words[1:])
 	if !s.step(len(s.stdin.Text) / 64) {
@@ -76,7 +76,7 @@ func texts(words []field) ([]string, bool) {
 	return args, ok
 }
 
-// at is one of several, or nothing.
+// at returns an element of a list, or "" beyond its end.
 func at(all []string, i int) string {
 	if i < len(all) {
 		return all[i]
@@ -107,7 +107,7 @@ func echo(args []string) string {
 	return text + end
 }
 
-// printf formats, or sets a variable to what it formats.
+// printf formats, or sets a variable to the result.
 func (s *scope) printf(c *command, args []string, ok bool) output {
 	name := ""
 	if len(args) > 1 && args[0] == "-v" {
@@ -132,8 +132,8 @@ func (s *scope) printf(c *command, args []string, ok bool) output {
 	return nothing()
 }
 
-// formatted is what printf makes of a format without widths, which is used
-// again for as long as there are words.
+// formatted returns the result of printf for a format without widths. printf
+// repeats the format as long as there are words.
 func formatted(format string, args []string) output {
 	var b strings.Builder
 	for {
@@ -148,7 +148,7 @@ func formatted(format string, args []string) output {
 	}
 }
 
-// once uses a format once, and is what is left of the words.
+// once uses a format a single time, and returns the words that remain.
 func once(b *strings.Builder, format string, args []string) ([]string, bool) {
 	for i := 0; i < len(format); i++ {
 		switch {
@@ -201,9 +201,9 @@ func verb(verb byte, arg string) (string, bool) {
 	return "", false
 }
 
-// cat is what the files hold that it is given, or its input.
+// cat returns the contents of the given files, or its input.
 func (s *scope) cat(words []field, in output) output {
-	in.file = false // what is piped on is a text that is not known
+	in.file = false // the next program gets a text that is not known
 	out, files := nothing(), 0
 	for _, w := range words {
 		if strings.HasPrefix(w.Value, "-") && w.Value != "-" && w.Known {
@@ -226,7 +226,7 @@ func (s *scope) cat(words []field, in output) output {
 	return out
 }
 
-// decoded is what decoders of base 64, 32 and 16 make of their input.
+// decoded returns the result of decoders of base 64, 32 and 16 for their input.
 func decoded(name string, args []string, in output, ok bool) output {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(names, a) })
@@ -267,7 +267,7 @@ func reversed(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// translated is what tr makes of a text.
+// translated returns the result of tr for a text.
 func translated(args []string, text string) (string, bool) {
 	if len(args) != 2 {
 		return "", false
@@ -324,8 +324,8 @@ func set(text string) ([]rune, bool) {
 	return all, true
 }
 
-// repository is what git says of the repository, where that is known and
-// nothing before it in the text can have changed it.
+// repository returns the answer of git about the repository. It is known only
+// if no command before it in the text can have changed it.
 func (s *scope) repository(args []string) output {
 	answer := ""
 	switch strings.Join(args, " ") {
@@ -352,8 +352,8 @@ func (s *scope) repository(args []string) output {
 	return check(answer+"\n", true)
 }
 
-// harmless reports whether a program neither reads its input nor changes a
-// file or a branch, as far as what is read later goes.
+// harmless reports whether a program reads its input, and whether it changes a
+// file or a branch that the text reads later.
 func harmless(name string, args []argv.Word) (reads, changes bool) {
 	switch name {
 	case "echo", "printf", "true", "false", ":", "cd", "pushd", "popd", "pwd", "export", "set", "shift", "unset", "test", "[", "exit", "return",

@@ -39,7 +39,7 @@ type foreignCode struct {
 	language string
 	tokens   []token
 	sinks    map[string]string
-	names    map[string]string // what names stand for: modules and their parts
+	names    map[string]string // names of modules and of their parts, with their targets
 	values   map[string][]token
 	tables   bool // it names the tables that functions of Python are in
 }
@@ -56,7 +56,7 @@ func (f *foreignCode) sign(i int, text string) bool {
 	return t.kind == sign && t.text == text
 }
 
-// declarations notes what names are given to modules and to fixed values.
+// declarations records the names of modules and of fixed values.
 func (f *foreignCode) declarations() {
 	f.names, f.values = map[string]string{}, map[string][]token{}
 	count := map[string]int{}
@@ -91,7 +91,7 @@ func (f *foreignCode) declarations() {
 	}
 }
 
-// renamed notes a name of a module, or of a part of one.
+// renamed records a name of a module, or of a part of a module.
 func (f *foreignCode) renamed(i int, module string) {
 	module = strings.TrimPrefix(module, "node:")
 	t := f.tok(i)
@@ -115,7 +115,7 @@ func (f *foreignCode) renamed(i int, module string) {
 	}
 }
 
-// imported notes what "import a as b" and "from a import b as c" name.
+// imported records the names of "import a as b" and "from a import b as c".
 func (f *foreignCode) imported(i int) {
 	from := ""
 	if j := i - 2; j >= 0 {
@@ -181,7 +181,7 @@ func (f *foreignCode) until(i int) []token {
 	return f.tokens[i:end]
 }
 
-// arguments are what a call is given, each as its tokens.
+// arguments returns the arguments of a call, each as its tokens.
 func (f *foreignCode) arguments(i int) [][]token {
 	var body []token
 	switch {
@@ -247,8 +247,8 @@ func trim(tokens []token) []token {
 	return tokens
 }
 
-// word is an expression as a word: strings that follow each other or are
-// joined, or a name for one.
+// word returns an expression as a word: strings that follow each other or are
+// joined, or the name of a string.
 func (f *foreignCode) word(tokens []token, deep int) argv.Word {
 	w := argv.Word{Known: len(tokens) > 0}
 	for _, t := range tokens {

@@ -7,14 +7,15 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// git reads what git is told to run: by configuration on its command line, by
-// what it is told to configure, and by the address of a repository.
+// git reads the commands that git runs. They come from configuration on its
+// command line, from settings that it writes, and from the address of a
+// repository.
 func (s *scope) git(w *wrapping) {
 	sub := ""
 	if len(w.line.Sub) > 0 {
 		sub = w.line.Sub[0]
 	} else if len(w.ops) > 0 {
-		sub = w.ops[0].Value // one of which the table says nothing
+		sub = w.ops[0].Value // a subcommand that the table lacks
 	}
 	for _, o := range w.line.Options {
 		name := o.Name
@@ -61,8 +62,8 @@ func (s *scope) git(w *wrapping) {
 	}
 }
 
-// external is the command of an address of git as a shell has it: a blank after
-// a percent sign is one within a word.
+// external returns the command in an address of git as a shell writes it. A
+// blank after a percent sign is a blank within a word.
 func external(text string) string {
 	const blank = "\x00"
 	words := strings.Fields(strings.ReplaceAll(text, "% ", blank))

@@ -8,7 +8,7 @@ import (
 )
 
 // idiomCommand reports whether a command is a program that is known to print
-// settings for the shell, or a choice of the lines of one.
+// settings for the shell, or a filter of its lines.
 func (s *scope) idiomCommand(stmt *syntax.Stmt) bool {
 	if pipe, ok := stmt.Cmd.(*syntax.BinaryCmd); ok {
 		return pipe.Op == syntax.Pipe && len(stmt.Redirs) == 0 && s.choosesLines(pipe.Y) && s.idiomCommand(pipe.X) && s.singleLines()
@@ -19,8 +19,8 @@ func (s *scope) idiomCommand(stmt *syntax.Stmt) bool {
 	})
 }
 
-// fixedCall are the words of a command that is one call of a program with fixed
-// words.
+// fixedCall returns the words of a command that is a single call of a program
+// with fixed words.
 func (s *scope) fixedCall(stmt *syntax.Stmt) (words []string, ok bool) {
 	call, ok := stmt.Cmd.(*syntax.CallExpr)
 	if !ok || stmt.Negated || stmt.Background || len(call.Assigns) > 0 || slices.ContainsFunc(stmt.Redirs, func(r *syntax.Redirect) bool {

@@ -23,9 +23,9 @@ func (f *foreignCode) indirect(i int) {
 	}
 }
 
-// handedOn reads a name of what matters that is not called but given to
-// something that may call it: map(os.system, …), exec.call(null, …). Names that
-// are being imported have nothing before them.
+// handedOn reads a name of the table that is not called but passed to a
+// function that may call it: map(os.system, …), exec.call(null, …). Imported
+// names have nothing before them.
 func (f *foreignCode) handedOn(i int, name string) {
 	if f.language != "python" && f.language != "javascript" {
 		return
@@ -124,7 +124,7 @@ func within(language, text string, left int) []token {
 	}
 }
 
-// unicodeEscape decodes what stands for a letter of a name in JavaScript.
+// unicodeEscape decodes an escaped letter of a name in JavaScript.
 func unicodeEscape(rest string) (letter string, size int) {
 	if !strings.HasPrefix(rest, `\u`) {
 		return "", 0
@@ -149,7 +149,7 @@ func unicodeEscape(rest string) (letter string, size int) {
 	return text, size
 }
 
-// rare is call for what is seldom met.
+// rare handles the rare kinds for call.
 func (f *foreignCode) rare(name, kind string, c call) {
 	one := f.first(c)
 	switch kind {

@@ -9,7 +9,7 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// shell reads what a shell is given to run: text, its input, or a file.
+// shell reads the commands of a shell: a text, its input, or a file.
 func (s *scope) shell(w *wrapping) output {
 	if w.line.Has("-n") {
 		return output{} // it only parses
@@ -72,7 +72,7 @@ func (s *scope) fed(sub *scope, w *wrapping) output {
 	return output{}
 }
 
-// interpreter reads what an interpreter of another language is given to run.
+// interpreter reads the code of an interpreter of another language.
 func (s *scope) interpreter(w *wrapping) {
 	var code []argv.Word
 	for _, o := range w.line.Options {
@@ -93,7 +93,7 @@ func (s *scope) interpreter(w *wrapping) {
 		code = append(code, ops[0].Word)
 	}
 	if len(code) > 1 && !slices.ContainsFunc(code, func(one argv.Word) bool { return !one.Known }) && (w.Language == "perl" || w.Language == "ruby") {
-		code = []argv.Word{argv.Known(textOf(code))} // the lines of one program
+		code = []argv.Word{argv.Known(textOf(code))} // the lines of a single program
 	}
 	sub := s.child(w)
 	if runs && len(ops) > 0 {

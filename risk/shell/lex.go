@@ -17,15 +17,15 @@ type token struct {
 type tokenKind uint8
 
 const (
-	sign   tokenKind = iota // one character, or a line's end
-	ident                   // a name, with its $ or @ where it has one
+	sign   tokenKind = iota // a single character, or the end of a line
+	ident                   // a name, with its $ or @ if it has that
 	quote                   // a string
 	spawns                  // a string that is run: `…`, qx(…), %x(…)
 )
 
-// lexer takes code apart, as far as strings, comments and names go. What it
-// takes amiss in rare spellings costs precision, not safety: names are found
-// all the same unless they are taken for strings.
+// lexer splits code into strings, comments and names. Its errors in rare
+// spellings cost precision, not safety. Names are still found unless they are
+// taken for strings.
 type lexer struct {
 	language string
 	text     string
@@ -187,8 +187,8 @@ func (l *lexer) word() {
 	}
 }
 
-// replacement goes past the flags of a substitution of Perl. With one of them
-// what replaces is code.
+// replacement skips the flags of a substitution of Perl. The flag e makes the
+// replacement code.
 func (l *lexer) replacement(code string, may bool) {
 	flags := len(l.rest()) - len(strings.TrimLeft(l.rest(), "abcdefghijklmnopqrstuvwxyz"))
 	if may && strings.Contains(l.rest()[:flags], "e") {
@@ -215,7 +215,7 @@ func closing(c byte) byte {
 	return c
 }
 
-// delimited goes past a closing mark, and is what stands before it.
+// delimited skips a closing mark, and returns the text before it.
 func (l *lexer) delimited(end byte) string {
 	start := l.at
 	for l.at < len(l.text) && l.text[l.at] != end {

@@ -26,8 +26,8 @@ func unreadable(text string) string {
 	return ""
 }
 
-// hidden reports whether a character is one that people do not see, or that
-// parsers disagree on.
+// hidden reports whether a character is invisible to people, or read
+// differently by parsers.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -49,9 +49,9 @@ func hidden(r rune) bool {
 // are full, begin their lines with the same words and do not end them.
 const maxKeywords = 10 * MaxNesting
 
-// tooDeep reports whether brackets or compound commands may stand deeper in
-// each other than is read. It looks at no quotes, so that it errs towards
-// more; what it misses is bounded by MaxText.
+// tooDeep reports whether brackets or compound commands may nest deeper than
+// the reader goes. It ignores quotes, so that it errs towards more. MaxText
+// bounds the nesting that it misses.
 func tooDeep(text string) bool {
 	depth, words, first := 0, 0, true // first: a command may begin here
 	for i := 0; i < len(text); i++ {
@@ -96,7 +96,7 @@ func keyword(word string) (int, bool) {
 	return 0, false
 }
 
-// base is the last element of a path: what a program is known by.
+// base returns the last element of a path: the name of a program.
 func base(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }

@@ -34,7 +34,7 @@ func (p *splitter) param(x *syntax.ParamExp, quoted bool) {
 	p.value(v, quoted)
 }
 
-// joined makes one field of several.
+// joined makes a single field of several.
 func joined(all []field) []field {
 	p := splitter{join: true, begun: true, s: &scope{reading: &reading{script: &Script{}}}}
 	p.cur.Known = true
@@ -42,7 +42,8 @@ func joined(all []field) []field {
 	return p.end()
 }
 
-// emptyList reports whether parts are a "$@" of no words: not even an empty one.
+// emptyList reports whether parts are a "$@" without words: not even an empty
+// word.
 func emptyList(s *scope, parts []syntax.WordPart) bool {
 	if len(parts) != 1 {
 		return false
@@ -246,7 +247,7 @@ func slice(text string, from, length int64) string {
 	return string(r[from:max(from, min(end, n))])
 }
 
-// expand does what an operator of an expansion does.
+// expand applies an operator of an expansion.
 func (s *scope) expand(op syntax.ParExpOperator, text string, arg field, ok bool) (string, bool) {
 	plain := arg.Known && !arg.guess
 	switch op {
@@ -292,7 +293,7 @@ func (s *scope) expand(op syntax.ParExpOperator, text string, arg field, ok bool
 			return strings.ToUpper(text), ok
 		case "L":
 			return strings.ToLower(text), ok
-		case "P": // as a prompt: what is in it runs
+		case "P": // as a prompt: commands in it run
 			if !ok || strings.ContainsAny(text, "$`") {
 				s.opaque("a value is read as a prompt", Span{0, s.size})
 			}
@@ -301,8 +302,8 @@ func (s *scope) expand(op syntax.ParExpOperator, text string, arg field, ok bool
 	return "", false
 }
 
-// matches reports whether a text is one of a pattern, of which it knows stars
-// and question marks. For brackets the answer is no.
+// matches reports whether a text matches a pattern. It knows stars and question
+// marks; for brackets it returns false.
 func matches(pattern, text string) bool {
 	p, t, star, mark := 0, 0, -1, 0
 	for t < len(text) {

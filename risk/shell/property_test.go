@@ -19,7 +19,7 @@ func has(c *Script, words ...string) bool {
 	})
 }
 
-// TestWrapped puts a command into everything that runs one.
+// TestWrapped puts a command into every construct that runs a command.
 func TestWrapped(t *testing.T) {
 	t.Parallel()
 	r := reader(t)
@@ -136,7 +136,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// TestEveryCall compares what was visited with every call in the tree.
+// TestEveryCall compares the visited calls with every call in the tree.
 func TestEveryCall(t *testing.T) {
 	t.Parallel()
 	r := reader(t)

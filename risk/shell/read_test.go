@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRead reads the texts of testdata/read.txt, each after a "$", and
-// compares what was found with the line after "=".
+// TestRead reads the texts of testdata/read.txt, each after a "$", and compares
+// the result with the line after "=".
 func TestRead(t *testing.T) {
 	t.Parallel()
 	cases, err := os.ReadFile("testdata/read.txt")
@@ -263,7 +263,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestShared reads with one reader from many goroutines.
+// TestShared uses a single reader from many goroutines.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	r := reader(t)

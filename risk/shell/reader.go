@@ -15,14 +15,14 @@ import (
 //go:embed wrappers.toml
 var table []byte
 
-// Reader reads texts, with the table of what runs something else. It is made
-// once and may be used by many goroutines.
+// Reader reads texts, with the table of programs that run others. It is made
+// once, and goroutines may share it.
 type Reader struct {
 	programs  map[string]*program
-	variables map[string]string // that hold code, and of what kind
+	variables map[string]string // variables that hold code, and its kind
 	idioms    [][]string
-	sinks     map[string]map[string]string // by language and name: what a call does
-	parsers   sync.Pool                    // of *syntax.Parser: making one costs more than a short text
+	sinks     map[string]map[string]string // by language and name: the effect of a call
+	parsers   sync.Pool                    // of *syntax.Parser: making a parser costs more than a short text
 }
 
 // NewReader makes a reader of the table that is built in. Its error names the
@@ -36,7 +36,7 @@ func NewReader() (*Reader, error) {
 	return r, nil
 }
 
-// Read says what a text would start.
+// Read returns the programs that a text would start.
 func (r *Reader) Read(text string, at Start) *Script {
 	rd := &reading{Reader: r, at: at, script: &Script{}, size: len(text)}
 	s := &scope{reading: rd, stdin: feed{Stdin: Stdin{Kind: StdinInherited}}}
@@ -46,7 +46,7 @@ func (r *Reader) Read(text string, at Start) *Script {
 	return rd.script
 }
 
-// reading is one text that is being read, with all texts within it.
+// reading is a text that is being read, with all texts within it.
 type reading struct {
 	*Reader
 	at       Start
@@ -67,7 +67,7 @@ func (rd *reading) step(n int) bool {
 	return !rd.over
 }
 
-// finish puts what was found in the order of the text.
+// finish sorts the results by their place in the text.
 func (rd *reading) finish(file *syntax.File) {
 	c := rd.script
 	if rd.over {
@@ -100,7 +100,7 @@ func unique[T any](all []T, key func(T) string) []T {
 	return kept
 }
 
-// plain reports whether a file is one simple command of fixed words.
+// plain reports whether a file is a single simple command of fixed words.
 func plain(file *syntax.File) bool {
 	if len(file.Stmts) != 1 {
 		return false
@@ -136,8 +136,8 @@ func fixed(parts []syntax.WordPart, quoted bool) bool {
 	return true
 }
 
-// scope is where a command is read: the state of the shell that would run it,
-// and what stands around it.
+// scope is the place where a command is read: the state of the shell that would
+// run it, and the commands around it.
 type scope struct {
 	*reading
 	state
@@ -147,28 +147,29 @@ type scope struct {
 	depth  int   // of text within text
 	nest   int   // of commands within commands
 	loops  int   // of loops within loops
-	inner  *Span // where the text stands, if it is not the outermost one
+	inner  *Span // the place of the text, unless it is the outermost text
 	active []*definition
 	locals map[string]variable // of the function that is read, as they were
 	// uncalled are the functions that the text here has defined.
 	uncalled *[]*definition
 }
 
-// feed is what is read from standard input.
+// feed is the text that commands read from standard input.
 type feed struct {
 	Stdin
 	file bool  // a file: as text it is a program as any other
 	used *bool // whether something may have read of the text
 }
 
-// output is what is known of what something writes to standard output.
+// output is the known part of the text that a command writes to standard
+// output.
 type output struct {
 	text  string
 	known bool
-	file  bool // what a file holds, and nothing else
+	file  bool // the contents of a file, and nothing else
 }
 
-// feed is an output as the input of what comes next.
+// feed returns an output as the input of the next command.
 func (o output) feed() feed {
 	if !o.known {
 		return feed{Stdin: Stdin{Kind: StdinUnknown}, file: o.file}
@@ -176,7 +177,7 @@ func (o output) feed() feed {
 	return feed{Stdin: Stdin{Kind: StdinText, Text: o.text}, used: new(bool)}
 }
 
-// then is an output with one after it.
+// then returns an output followed by another.
 func (o output) then(next output) output {
 	if !o.known || !next.known || len(o.text)+len(next.text) > MaxText {
 		return output{file: o.file && next.known && next.text == "" || next.file && o.known && o.text == ""}
@@ -184,7 +185,7 @@ func (o output) then(next output) output {
 	return output{text: o.text + next.text, known: true}
 }
 
-// nothing is the output of what writes none.
+// nothing is the output of a silent command.
 func nothing() output { return output{known: true} }
 
 // span is where a node stands in the outermost text.
@@ -216,8 +217,8 @@ func (s *scope) within(program string) *scope {
 	return sub
 }
 
-// text reads a text with what is known here, and is what it writes. The file
-// is nil if it is not whole.
+// text reads a text with the state of the scope, and returns its output. The
+// file is nil if it is not whole.
 func (s *scope) text(text string) (*syntax.File, output) {
 	at := Span{0, s.size}
 	if s.inner != nil {
@@ -248,8 +249,8 @@ func (s *scope) text(text string) (*syntax.File, output) {
 	return file, out
 }
 
-// code reads a text that stands in a word of a command, in a shell whose state
-// is the one here.
+// code reads a text inside a word of a command, in a shell with the state of
+// this scope.
 func (s *scope) code(text string, at Span) output {
 	if s.depth >= MaxDepth {
 		s.opaque("text stands within text deeper than is read", at)

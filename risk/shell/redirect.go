@@ -11,14 +11,14 @@ import (
 // redirects are the redirections of a command, as far as they matter.
 type redirects struct {
 	writes []Write
-	away   bool // what it writes goes elsewhere
+	away   bool // its output goes elsewhere
 	to     *field
 	append bool
-	file   *output // what "<" opens
+	file   *output // the file that "<" opens
 	keep   bool    // exec: they hold from here on
 }
 
-// redirect reads redirections, and sets what the command reads.
+// redirect reads redirections, and sets the input of the command.
 func (s *scope) redirect(all []*syntax.Redirect) redirects {
 	var r redirects
 	for _, x := range all {
@@ -55,7 +55,7 @@ func (s *scope) redirect(all []*syntax.Redirect) redirects {
 	return r
 }
 
-// open is what is known of a file that is read.
+// open returns the known contents of a file that is read.
 func (s *scope) open(f field) output {
 	switch {
 	case f.piped != nil:
@@ -73,8 +73,8 @@ func (s *scope) open(f field) output {
 	return output{file: f.Known && !strings.HasPrefix(f.Value, "/dev/") && !strings.HasPrefix(f.Value, "/proc/")}
 }
 
-// temporary is what mktemp would write: a name of its own for each file, in the
-// place of the one that is made up when it runs.
+// temporary returns the output of mktemp. Each file gets a name of its own, in
+// place of the name that mktemp makes at run time.
 func (s *scope) temporary(args []string, ok bool) output {
 	folder := "/tmp"
 	if v := s.lookup("TMPDIR"); !v.outside && v.value.Value != "" {
@@ -94,8 +94,8 @@ func (s *scope) temporary(args []string, ok bool) output {
 	return check(fmt.Sprintf("%s%010d\n", strings.TrimRight(template, "X"), s.temps), ok && strings.HasPrefix(folder, "/"))
 }
 
-// data is what is known of a file that is read, and not run. To know too much
-// of that is worse than to know nothing: programs may have changed it since.
+// data returns the known contents of a file that is read, and not run. Wrong
+// knowledge is worse than none here: programs may have changed the file since.
 func (s *scope) data(f field) output {
 	if where := s.folder(f); where.Known {
 		if out, ok := s.files[where.Path]; ok && out.changes != s.changes {
@@ -175,7 +175,8 @@ func undash(text string, op syntax.RedirOperator) string {
 	return strings.Join(lines, "\n")
 }
 
-// wrote notes what a file holds now, so that it can be read if it is run.
+// wrote records the contents that a file gets, so that they can be read if the
+// file is run.
 func (s *scope) wrote(to field, out output, more bool) {
 	where := s.folder(to)
 	if !where.Known || s.remote || path.Dir(where.Path) == "/dev" {
@@ -186,7 +187,7 @@ func (s *scope) wrote(to field, out output, more bool) {
 	}
 	if more {
 		before, ok := s.files[where.Path]
-		if !ok { // what it held before is a file as any other
+		if !ok { // its old contents count as an unknown file
 			before.output = nothing()
 		}
 		out = before.then(out)

@@ -1,31 +1,32 @@
 // Package shell reads shell text the way a shell would run it, without running
-// any: which programs would start, with which words, in which folder, fed with
-// what. It judges nothing, and it looks at no file and at no environment.
+// any of it. It finds the programs that would start, with their words, folder
+// and input. It judges nothing, and it reads no file and no environment.
 package shell
 
 import "agentswarm/risk/argv"
 
-// Script is what a text would start, as far as that can be read off it.
+// Script lists the programs that a text would start, as far as the text shows
+// them.
 type Script struct {
 	Invocations []Invocation // in the order of the text, reachable or not
-	Writes      []Write      // what redirections write to
-	Opaque      []Opaque     // what could not be read; it may do anything
-	Steps       int          // what reading it took, of at most MaxSteps
+	Writes      []Write      // the targets of redirections
+	Opaque      []Opaque     // the parts that could not be read; they may do anything
+	Steps       int          // the work of reading it, of at most MaxSteps
 }
 
-// Invocation is one program that would start, with whatever wraps it taken
-// off: "sudo rm -r x" is an invocation of sudo and one of rm, via sudo.
+// Invocation is a program that would start, without its wrappers: "sudo rm -r
+// x" is an invocation of sudo, and an invocation of rm via sudo.
 type Invocation struct {
-	Program string      // the last element of its path: what it is known by
+	Program string      // the last element of its path
 	Path    argv.Word   // the path or name as it is written
-	Args    []argv.Word // what follows
+	Args    []argv.Word // the words after the program
 	Via     []string    // the programs it stands within, outermost first
 	Assigns []Assign    // variables set for it, and exported before it
-	Stdin   Stdin       // what feeds it
+	Stdin   Stdin       // its standard input
 	Cwd     Folder      // where it runs
 	Writes  []Write     // where its own redirections lead; Script.Writes has them too
-	// Remote says that another machine or a container runs it: its paths are
-	// not those of this one.
+	// Remote says that another machine or a container runs it, so that its
+	// paths are not those of this machine.
 	Remote bool
 	// Shadowed says that the text itself defines a function of this name,
 	// whose body is read in its place.
@@ -34,8 +35,8 @@ type Invocation struct {
 	// wrapper, no assignment, no redirection, no expansion, no other command
 	// before or after it.
 	Plain bool
-	// Call is the function of another language that does what the program
-	// would: "shutil.rmtree" for rm. Empty: it is the program.
+	// Call is the function of another language with the same effect as the
+	// program: "shutil.rmtree" for rm. Empty: it is the program.
 	Call string
 	Span Span
 }
@@ -56,16 +57,16 @@ type Write struct {
 	Span   Span
 }
 
-// Stdin is what a program reads.
+// Stdin is the input of a program.
 type Stdin struct {
 	Kind StdinKind
 	Text string // of StdinText
 }
 
-// StdinKind says how much is known of what a program reads.
+// StdinKind says how much of a program's input is known.
 type StdinKind uint8
 
-// The kinds. The zero value is the one of which least is known.
+// The kinds. The zero value is the kind with the least knowledge.
 const (
 	StdinUnknown   StdinKind = iota // something is piped into it, or a file
 	StdinText                       // just this text
@@ -89,16 +90,16 @@ type Opaque struct {
 	Via  []string
 }
 
-// Start is what is known when a text starts to run.
+// Start is the state that is known when a text starts to run.
 type Start struct {
 	Cwd  string            // absolute
 	Home string            // absolute
 	Env  map[string]string // variables whose values are known; others are not known
-	// Top is the top of the work tree, and Branch what is checked out, for
+	// Top is the top of the work tree, and Branch the checked-out branch, for
 	// texts that ask git for them. Empty: not known.
 	Top, Branch string
-	// GitDir and CommonDir are the git dir of the work tree, and the one that
-	// work trees share. Absolute, or empty: not known.
+	// GitDir is the git dir of the work tree, and CommonDir the git dir that
+	// work trees share. They are absolute, or empty: not known.
 	GitDir, CommonDir string
 }
 

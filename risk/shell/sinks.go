@@ -7,8 +7,8 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// token looks at one token: whether it runs something itself, or is the last
-// name of a call that matters.
+// token checks a token: whether it runs a command itself, or is the last name
+// of a call in the table.
 func (f *foreignCode) token(i int) {
 	t := f.tok(i)
 	switch {
@@ -82,7 +82,7 @@ func (f *foreignCode) called(i int, kind string) bool {
 		next.kind == sign && next.text >= "0" && next.text <= "9" || f.sign(i+1, ":")
 }
 
-// chain is the name of what is called, with the names it stands below.
+// chain returns the name of a called function, with the names above it.
 func (f *foreignCode) chain(i int) string {
 	parts := []string{f.tok(i).text}
 	for {
@@ -112,7 +112,7 @@ func (f *foreignCode) chain(i int) string {
 	}
 }
 
-// kind is what the table says of a call.
+// kind returns the table's kind of a call.
 func (f *foreignCode) kind(name string) string {
 	if kind := f.sinks[name]; kind != "" {
 		return kind
@@ -126,7 +126,8 @@ type call struct {
 	at   int
 }
 
-// first is the first argument, or what a method is called on: Path("x").unlink().
+// first returns the first argument, or the object of a method:
+// Path("x").unlink().
 func (f *foreignCode) first(c call) argv.Word {
 	if len(c.args) > 0 {
 		return f.word(c.args[0], 0)
@@ -157,7 +158,7 @@ func (f *foreignCode) named(c call, name string) (argv.Word, bool) {
 	return argv.Word{}, false
 }
 
-// call records what a call does, as the program that does the same.
+// call records a call as the program with the same effect.
 func (f *foreignCode) call(name, kind string, c call) {
 	one := f.first(c)
 	switch kind {
@@ -243,8 +244,8 @@ func nth(args [][]token, i int) []token {
 	return nil
 }
 
-// hides reports whether a look-up by name is one of a module that matters, or
-// of a name that is not known there.
+// hides reports whether a lookup by name returns a module of the table, or uses
+// a name that is not known there.
 func (f *foreignCode) hides(c call) bool {
 	if len(c.args) == 0 {
 		return false
@@ -270,7 +271,7 @@ func (f *foreignCode) hides(c call) bool {
 			w = argv.Known(a[1].text)
 		}
 		if f.language == "php" && !w.Known && w.Value == "" && slices.ContainsFunc(c.args[0], func(t token) bool { return t.text == "fn" || t.text == "function" }) {
-			return false // one that is written there
+			return false // a function that is written there
 		}
 		return !w.Known || f.kind(strings.TrimPrefix(w.Value, ":")) != ""
 	}

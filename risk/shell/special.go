@@ -47,9 +47,9 @@ func (s *scope) socat(w *wrapping) {
 	}
 }
 
-// handed are the texts that a program is handed as files it reads as code: in
-// its input, or by what another one writes. unknown says that one cannot be
-// seen.
+// handed returns the texts of the code files of a program. They come from its
+// input, or from the output of another program. unknown says that a text cannot
+// be seen.
 func (s *scope) handed(w *wrapping, files []argv.Word) (texts []argv.Word, unknown bool) {
 	for _, f := range files {
 		out := s.open(field{Word: f})
@@ -94,7 +94,7 @@ func (s *scope) bwrap(w *wrapping) {
 	}
 }
 
-// make reads what stands in for the shell, and a makefile in the input.
+// make reads the settings that replace the shell, and a makefile in the input.
 func (s *scope) make(w *wrapping) {
 	for _, op := range w.ops {
 		name, value, ok := strings.Cut(op.Value, "=")
@@ -243,7 +243,7 @@ type sedScript struct {
 	text string
 	at   int
 	runs bool
-	arg  string // what it runs; empty: the pattern space
+	arg  string // the command that it runs; empty: the pattern space
 	file string // that it writes
 }
 
@@ -279,7 +279,7 @@ func (p *sedScript) next() bool {
 	return false
 }
 
-// address skips what stands before a command.
+// address skips the address of a command.
 func (p *sedScript) address() {
 	for p.at < len(p.text) {
 		switch c := p.text[p.at]; {
@@ -318,7 +318,7 @@ func (p *sedScript) until(delimiter byte) {
 	}
 }
 
-// line is what is left of the line.
+// line returns the rest of the line.
 func (p *sedScript) line() string {
 	start := min(p.at, len(p.text))
 	end := strings.IndexByte(p.text[start:], '\n')
@@ -329,7 +329,7 @@ func (p *sedScript) line() string {
 	return p.text[start:p.at]
 }
 
-// substitution goes past both parts of one, and is its flags.
+// substitution skips both parts of a substitution, and returns its flags.
 func (p *sedScript) substitution() string {
 	if p.at >= len(p.text) {
 		return ""

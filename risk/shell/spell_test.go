@@ -22,8 +22,8 @@ func here() Start {
 	return Start{Cwd: "/tree", Home: "/home/u", Env: map[string]string{"USER": "u"}}
 }
 
-// spell writes a script down in one way: what stands within what, remote ones
-// with an R, what is not known of a word as "?".
+// spell formats a script in a fixed form, with its nesting. Remote invocations
+// have an R, and the unknown rest of a word is "?".
 func spell(c *Script) string {
 	var lines []string
 	for _, v := range c.Invocations {

@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// state is what commands change for those after them.
+// state is the state that commands change for later commands.
 type state struct {
 	vars    map[string]variable
 	funcs   map[string][]function
@@ -21,7 +21,7 @@ type state struct {
 	files   map[string]written // by the text itself, by path
 }
 
-// written is what the text has written to a file.
+// written is the text that a file got from commands of the text.
 type written struct {
 	output
 	changes int // of the reading, then
@@ -33,7 +33,8 @@ type params struct {
 	rest []field
 }
 
-// variable is a variable that the text has set, or one of the environment.
+// variable is a variable that the text has set, or a variable of the
+// environment.
 type variable struct {
 	value    field
 	list     []field
@@ -66,8 +67,8 @@ func (st *state) clone() state {
 // unknown is a field of which nothing is known.
 func unknown() field { return field{loose: true} }
 
-// merge makes of a state what is sure if it may also be another one, and
-// reports whether that is less than what the other one has.
+// merge reduces a state to the part that is sure if another state may hold
+// instead. It reports whether that is less than the other state has.
 func (st *state) merge(other *state) bool {
 	less := false
 	for name, w := range other.vars {
@@ -110,7 +111,7 @@ func (st *state) merge(other *state) bool {
 	return less
 }
 
-// candidates are the texts that one of several variables may have, and whether
+// candidates returns the texts that the given variables may have, and whether
 // there are no others.
 func candidates(all ...variable) (may []string, among bool) {
 	const most = 4

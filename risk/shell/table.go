@@ -11,8 +11,8 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// entry is what the table says of a program, or of a program within one: what
-// it runs, and where that stands in its command line.
+// entry is the table's entry for a program or a subcommand: the command that it
+// runs, and its place in the command line.
 type entry struct {
 	Names   []string `toml:"names"`
 	Sub     []string `toml:"sub"` // paths such as "compose exec"; none: the program itself
@@ -42,8 +42,8 @@ type entry struct {
 	Never []string `toml:"never"`
 	// Chdir are options of which the value is where the other command runs.
 	Chdir []string `toml:"chdir"`
-	// Input says that what the program reads is text for a shell: "always",
-	// or "alone" where no operands name another command.
+	// Input says that the program reads text for a shell: "always", or "alone"
+	// if no operands name another command.
 	Input  string `toml:"input"`
 	Remote bool   `toml:"remote"`
 	// Typed says that the text is typed into a terminal: see keys.
@@ -67,7 +67,7 @@ type tables struct {
 	Wrapper   []*entry            `toml:"wrapper"`
 	Variables map[string][]string `toml:"variables"`
 	Idioms    []string            `toml:"idioms"`
-	// Sinks are the calls of each language that matter, by what they do.
+	// Sinks are the calls of each language that matter, by their effect.
 	Sinks map[string]map[string][]string `toml:"sinks"`
 }
 

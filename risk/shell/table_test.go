@@ -52,7 +52,7 @@ func TestCallNamed(t *testing.T) {
 	}
 }
 
-// TestRemovesAlike: what a call removes is the same each time the table is read.
+// TestRemovesAlike: a call removes the same each time the table is read.
 func TestRemovesAlike(t *testing.T) {
 	t.Parallel()
 	for range 20 {

@@ -9,7 +9,7 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// wrapping is a command that may run another one, taken apart.
+// wrapping is a command that may run another command, split into its parts.
 type wrapping struct {
 	*entry
 	c    *command
@@ -18,7 +18,7 @@ type wrapping struct {
 	ops  []field // its operands
 }
 
-// lookUp is what the table has for a program: under its name, or under that
+// lookUp returns the table's entry for a program: under its name, or under that
 // name without a version.
 func (r *Reader) lookUp(name string) (*program, string) {
 	if p := r.programs[name]; p != nil {
@@ -28,7 +28,7 @@ func (r *Reader) lookUp(name string) (*program, string) {
 	return r.programs[short], short
 }
 
-// unwrap reads what a program runs, by the table.
+// unwrap reads the commands that a program runs, by the table.
 func (s *scope) unwrap(name string, c *command) output {
 	p, name := s.lookUp(name)
 	if p == nil {
@@ -164,7 +164,7 @@ func (s *scope) commandIn(via string, c *command) output {
 	return out
 }
 
-// child is the scope of a program that another one starts.
+// child returns the scope of a program that another program starts.
 func (s *scope) child(w *wrapping) *scope {
 	sub := s.within(w.name)
 	sub.orphan()
@@ -183,7 +183,8 @@ func (s *scope) child(w *wrapping) *scope {
 	return sub
 }
 
-// orphan takes away what a program does not get from the shell that starts it.
+// orphan removes the state that a program does not get from the shell that
+// starts it.
 func (s *scope) orphan() {
 	for name, v := range s.vars {
 		if !v.exported {
@@ -234,7 +235,7 @@ func (s *scope) tail(w *wrapping) output {
 		return output{}
 	}
 	if w.name == "bun" && len(w.line.Sub) > 0 && w.line.Sub[0] == "exec" {
-		return s.joined(w, ops) // of this one it is text
+		return s.joined(w, ops) // it reads this as text
 	}
 	ops = slices.Clone(ops)
 	if w.Versions {
@@ -255,7 +256,7 @@ func unversioned(name string) string {
 	return name
 }
 
-// joined reads operands as one text.
+// joined reads operands as a single text.
 func (s *scope) joined(w *wrapping, ops []field) output {
 	ops = undashed(ops)
 	if len(ops) == 0 {
@@ -277,7 +278,7 @@ func (s *scope) joined(w *wrapping, ops []field) output {
 // keys are the forms in which multiplexers take a key that ends a line.
 var keys = strings.NewReplacer("^M", "\n", "^J", "\n", `\r`, "\n", `\n`, "\n", `\015`, "\n", `\012`, "\n")
 
-// input reads what a program is fed, where that is text it runs.
+// input reads the input of a program that runs it as text.
 func (s *scope) input(w *wrapping) {
 	switch {
 	case w.Input == "alone" && len(w.Text) > 0 && w.line.Has(w.Text...):
@@ -311,7 +312,7 @@ func jobs(text string) string {
 	return b.String()
 }
 
-// recorded reads what script is given to record: its option, or as BSD has it the
+// recorded reads the command that script records: its option, or on BSD the
 // words after the file.
 func (s *scope) recorded(w *wrapping) {
 	if w.line.Has(w.Text...) || len(w.ops) < 2 {
@@ -324,8 +325,8 @@ func (s *scope) recorded(w *wrapping) {
 	s.tail(&sub)
 }
 
-// dashes reads the command after "--"; without one, that after the program's
-// own operands, if it has a fixed number of them.
+// dashes reads the command after "--". Without "--" it reads the command after
+// the program's own operands, if it has a fixed number of them.
 func (s *scope) dashes(w *wrapping) output {
 	at := w.line.Dashes
 	if at < 0 {
@@ -414,7 +415,7 @@ func (s *scope) own(c *command) output {
 	return output{}
 }
 
-// run reads a file by its first line, which names what runs it.
+// run reads a file by its first line, which names the interpreter.
 func (s *scope) run(text string, at Span) {
 	line, _, _ := strings.Cut(text, "\n")
 	if hash, ok := strings.CutPrefix(line, "#!"); ok {

@@ -12,19 +12,19 @@ import (
 // field is a word as the shell makes it of a word of the text.
 type field struct {
 	argv.Word
-	// tail is what is known to stand at the end, where not all is known.
+	// tail is the known end of a value whose rest is not known.
 	tail string
-	// loose says that what is not known may be several words, and comes from
-	// the text and not from the environment.
+	// loose says that the unknown part may be several words, and comes from the
+	// text and not from the environment.
 	loose bool
-	// guess says that the value is the one of a default, and that the
-	// environment may have another.
+	// guess says that the value is a default, and that the environment may have
+	// another value.
 	guess bool
-	// may are texts of which it may be one, where it is not known which; among
-	// says that it can be nothing else.
+	// may lists texts that the value may be, if it is not certain; among says
+	// that it can be nothing else.
 	may   []string
 	among bool
-	// piped is what a process substitution in its place writes.
+	// piped is the output of a process substitution in its place.
 	piped *output
 }
 
@@ -33,11 +33,11 @@ func known(text string) field { return field{Word: argv.Known(text)} }
 // sure reports whether all is known of a field, as text.
 func (f field) sure() bool { return f.Known && !f.Glob && !f.guess }
 
-// anything stands in a text for what is not known of it: the place that xargs
-// or find puts a name in.
+// anything stands in a text for its unknown parts: the place where xargs or
+// find puts a name.
 const anything = "\ue000"
 
-// maxFields is how many words may come of one by its braces.
+// maxFields bounds the words that the braces of a single word make.
 const maxFields = 512
 
 // fields are the words that a shell makes of words.
@@ -82,7 +82,7 @@ func literal(w *syntax.Word) (string, bool) {
 	return lit.Value, true
 }
 
-// constant is the text of parts that are only quoted in one way or another.
+// constant returns the text of parts that have only quotes.
 func constant(parts []syntax.WordPart, quoted bool) (string, bool) {
 	var b strings.Builder
 	for _, part := range parts {
@@ -110,8 +110,9 @@ func constant(parts []syntax.WordPart, quoted bool) (string, bool) {
 	return b.String(), true
 }
 
-// single is a word where the shell makes one of it: the value of an
-// assignment, the file of a redirection, the body of a here-document.
+// single returns a word in a place where the shell makes a single word of it.
+// Such places are the value of an assignment, the file of a redirection, and
+// the body of a here-document.
 func (s *scope) single(w *syntax.Word, quoted bool) field {
 	if w == nil {
 		return known("")
@@ -134,7 +135,7 @@ func (s *scope) single(w *syntax.Word, quoted bool) field {
 // splitter makes fields of the parts of a word.
 type splitter struct {
 	s     *scope
-	join  bool // into one field
+	join  bool // into a single field
 	hdoc  bool
 	begun bool
 	cur   field
@@ -161,7 +162,7 @@ func first(parts []syntax.WordPart) syntax.WordPart {
 	return parts[0]
 }
 
-// tilde reads a tilde and the name after it, and returns what follows.
+// tilde reads a tilde and the name after it, and returns the rest.
 func (p *splitter) tilde(text string, whole bool) string {
 	name, rest := text, ""
 	if i := strings.IndexByte(text, '/'); i >= 0 {
@@ -214,7 +215,7 @@ func (p *splitter) open() {
 	}
 }
 
-// unknown adds what is not known.
+// unknown adds an unknown part.
 func (p *splitter) unknown(loose bool) {
 	p.open()
 	p.cur.Known, p.cur.tail, p.cur.may, p.cur.among = false, "", nil, false
@@ -280,14 +281,14 @@ func (p *splitter) part(part syntax.WordPart, quoted bool) {
 		p.open()
 		p.cur.Glob = true
 		p.text(x.Op.String() + x.Pattern.Value + ")")
-	default: // a brace expression within what was not split
+	default: // a brace expression within an unsplit word
 		p.s.visit(part)
 		p.unknown(true)
 	}
 }
 
-// process reads a process substitution. What feeds one that is written to is
-// not known.
+// process reads a process substitution. If it is written to, its input is not
+// known.
 func (p *splitter) process(x *syntax.ProcSubst) {
 	sub := p.s.fork()
 	if x.Op != syntax.CmdIn {
@@ -302,7 +303,7 @@ func (p *splitter) process(x *syntax.ProcSubst) {
 	}
 }
 
-// result adds what a substitution makes.
+// result adds the result of a substitution.
 func (p *splitter) result(text string, ok, quoted bool) {
 	switch {
 	case !ok:
@@ -355,7 +356,7 @@ func (p *splitter) value(v variable, quoted bool) {
 	p.add(f, quoted)
 }
 
-// add adds a field to the one that is begun.
+// add adds a field to the begun field.
 func (p *splitter) add(f field, quoted bool) {
 	if f.guess {
 		p.open()

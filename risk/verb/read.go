@@ -10,7 +10,7 @@ import (
 	"agentswarm/risk/argv"
 )
 
-// Class says what a verb does.
+// Class is the kind of effect of a verb.
 type Class uint8
 
 // The classes of verbs. The zero value means that no such verb was found.
@@ -47,7 +47,7 @@ type Reading struct {
 	Words   []string // the words that could hold the verb, in their order
 	Verb    string   // as it was found: a word, an option, or the program's name
 	Class   Class
-	// Object is the local object that the verb is about; empty: another one.
+	// Object is the local object of the verb; empty: another object.
 	Object string
 	// Kept says that others may need the local object.
 	Kept bool
@@ -101,14 +101,14 @@ func (t *Tables) Read(cmd Command) Reading {
 	if r.Class == None && !cmd.Script && r.Read == "" {
 		t.readName(&r, words, len(cmd.Args))
 	}
-	undoes := r.Restorable && r.Verb == "rollback" // of what it did in the work tree
+	undoes := r.Restorable && r.Verb == "rollback" // it undoes its own changes in the work tree
 	if undoes || t.staysHere(&r, cmd.Args) || t.editsFile(&r, cmd.Args) {
 		r.Verb, r.Class = "", None
 	}
 	return r
 }
 
-// staysHere says that what is published stays on this machine, by a word such
+// staysHere reports whether a publication stays on this machine, by a word such
 // as "local" before the verb, or an option such as --local or --no-publish.
 func (t *Tables) staysHere(r *Reading, args []argv.Word) bool {
 	if r.Class != Publication && r.Class != Message && r.Class != Change {
@@ -135,8 +135,8 @@ func (t *Tables) staysHere(r *Reading, args []argv.Word) bool {
 	return false
 }
 
-// editsFile says that the verb is about the contents of a file, and that the
-// result is another one: "--remove c.info '/usr/*' -o d.info".
+// editsFile reports whether the verb edits the contents of a file, and writes
+// the result to another file: "--remove c.info '/usr/*' -o d.info".
 func (t *Tables) editsFile(r *Reading, args []argv.Word) bool {
 	if r.Class != Destruction {
 		return false

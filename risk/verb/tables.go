@@ -45,7 +45,7 @@ func (a *Added) Lowers() string {
 	return ""
 }
 
-// classFile is the table of one class of verbs.
+// classFile is the table of a class of verbs.
 type classFile struct {
 	Strong   []string `toml:"strong"`
 	Whole    []string `toml:"whole"`
@@ -129,7 +129,7 @@ func newSet(words []string) set {
 	return s
 }
 
-// class is the table of one class of verbs, for look-ups.
+// class is the table of a class of verbs, for lookups.
 type class struct {
 	is                                         Class
 	strong, whole, later, leading, first, last set
@@ -201,7 +201,7 @@ func New(added ...*Added) (*Tables, error) {
 	for verb, objects := range f.Spared {
 		t.spared[verb] = newSet(objects)
 	}
-	for _, a := range added { // an added verb wins over a built-in one that only reads
+	for _, a := range added { // an added verb wins over a built-in verb that only reads
 		for _, w := range slices.Concat(a.Destroy, a.Uninstall, a.Publish, a.Send) {
 			delete(t.reading, w)
 			delete(t.neutral, w)

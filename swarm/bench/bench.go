@@ -1,10 +1,10 @@
-// Package bench measures what swarm costs beside plain git and plain commands
-// that do the same, on a throw-away clone of a repository, in one go.
+// Package bench measures the cost of swarm beside plain git and plain commands
+// that do the same, on a throw-away clone of a repository, in a single run.
 //
-// It owns the steps, their order, what is scaled, and the goals. It does not put
-// swarm together, which [Request.Open] does as for a real run, and it prints
-// nothing but a line for each step it begins. A goal that is missed is told and
-// is no error.
+// It owns the steps, their order, the scaling, and the goals. It does not put
+// swarm together, which [Request.Open] does as for a real run. It prints only a
+// line for each step it begins. A goal that is missed is reported and is no
+// error.
 package bench
 
 import (
@@ -17,7 +17,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Request says what is measured, and where.
+// Request describes the measurement, and its place.
 type Request struct {
 	Repo    *git.Repo // required; only read
 	Dir     string    // required; a folder for the clone and all else is made in it
@@ -30,7 +30,7 @@ type Request struct {
 	Keeper git.Keeper
 	// Open puts swarm together for a clone. Required.
 	Open func(context.Context, Clone) (Product, error)
-	// Say is told what begins. Required.
+	// Say gets a line for each step. Required.
 	Say func(string)
 }
 
@@ -46,10 +46,10 @@ type RefusedError struct{ Text, Advice string }
 
 func (e *RefusedError) Error() string { return e.Text }
 
-// Hint says what would be right.
+// Hint returns the right form.
 func (e *RefusedError) Hint() string { return e.Advice }
 
-// bench is one that is going on.
+// bench is a running measurement.
 type bench struct {
 	Request
 	*ground
@@ -57,7 +57,7 @@ type bench struct {
 	report Report
 }
 
-// field is a backend and what it is measured with.
+// field is a backend with its tools of measurement.
 type field struct {
 	backend worktree.Backend
 	product Product
@@ -138,5 +138,5 @@ func (b *bench) each(do func(*field) error) error {
 	return nil
 }
 
-// progress tells what begins.
+// progress announces a step.
 func (b *bench) progress(format string, args ...any) { b.Say(fmt.Sprintf(format, args...)) }

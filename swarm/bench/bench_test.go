@@ -63,8 +63,8 @@ func someFiles() map[string]string {
 	}
 }
 
-// TestPaste types what is printed into a shell: it must end well, and choose the
-// files and make the patches that are measured.
+// TestPaste runs the printed commands in a shell. They must end well, and
+// choose the files and make the patches that are measured.
 func TestPaste(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("bash")

@@ -128,7 +128,7 @@ func (s *stay) end(ctx context.Context) error {
 	return errors.Join(s.drop(ctx, s.place), s.Close())
 }
 
-// capture makes the change behind the walls and measures its capture.
+// capture makes the change in the sandbox and measures its capture.
 func (s *stay) capture(ctx context.Context, round int, took *rounds) error {
 	argv := slices.Concat([]string{"sh", "-c", change, "sh"}, s.few())
 	if err := s.Shift.run(ctx, s.place, argv...); err != nil {
@@ -145,5 +145,5 @@ func (s *stay) capture(ctx context.Context, round int, took *rounds) error {
 	return err
 }
 
-// hash is what git printed.
+// hash returns the hash in the output of git.
 func hash(out []byte) git.Hash { return git.Hash(bytes.TrimSpace(out)) }

@@ -14,9 +14,9 @@ import (
 
 const againstAdd = "git worktree add"
 
-// create measures workspaces: first each backend's with nothing there, then in
-// turns with `git worktree add`. What is made is entered: the walls stand, and a
-// command has run where an agent would.
+// create measures workspaces: first each backend's with an empty state, then in
+// turns with `git worktree add`. Each workspace is entered: the sandbox stands,
+// and a command has run where an agent would.
 func (b *bench) create(ctx context.Context) error {
 	b.progress("%s", againstAdd)
 	plain, err := b.plainDisk(ctx)
@@ -94,8 +94,8 @@ func (b *bench) many(f *field) string {
 	return "1 workspace"
 }
 
-// plainDisk makes the worktree that the baselines work in, with which the
-// objects come into the page cache, and says what it takes on the disk.
+// plainDisk makes the worktree of the baselines, which brings the objects into
+// the page cache, and returns its size on the disk.
 func (b *bench) plainDisk(ctx context.Context) (f Figure, err error) {
 	before, err := diskUsage(b.dir)
 	if err != nil {
@@ -128,7 +128,8 @@ func (b *bench) round(ctx context.Context, f *field, took *rounds, look func() e
 	n = b.each1(f)
 	places := make([]*place, n)
 	defer func() {
-		// They are to go, whatever happened; what cannot go has the folder's end.
+		// They are removed in any case; a worktree that cannot be removed goes
+		// with the folder.
 		ctx := context.WithoutCancel(ctx)
 		for _, p := range places {
 			err = errors.Join(err, s.drop(ctx, p))
@@ -151,8 +152,8 @@ func (b *bench) round(ctx context.Context, f *field, took *rounds, look func() e
 	return n, err
 }
 
-// diskOf is what a backend has put on the disk: its whole state, and what the
-// clone's git dir has more than before.
+// diskOf returns the disk use of a backend: its whole state, and the growth of
+// the clone's git dir.
 func (b *bench) diskOf(f *field, before footprint) (Figure, error) {
 	after, err := b.footprint(f)
 	n, grown := b.each1(f), max(0, after.state-before.state)+max(0, after.common-before.common)
@@ -170,7 +171,7 @@ func (b *bench) footprint(f *field) (on footprint, err error) {
 	return on, err
 }
 
-// tree is the tree of what is in the baseline's worktree.
+// tree returns the tree of the baseline's worktree.
 func (b *bench) tree(ctx context.Context) (git.Hash, error) {
 	if err := b.run(ctx, b.plain, "add", "-A"); err != nil {
 		return "", err

@@ -23,8 +23,8 @@ import (
 
 const againstCommands = "the commands alone"
 
-// The commands of short agents: one that only writes, and one that thinks for
-// some 50 ms first, as an agent that is at all useful does.
+// The commands of short agents: an agent that only writes, and an agent that
+// computes for some 50 ms first, as a useful agent does.
 const (
 	trivial = `echo "swarm bench" >> "$1"`
 	busy    = `i=0; while [ $i -lt 75000 ]; do i=$((i+1)); done; echo "swarm bench" >> "$1"`
@@ -87,7 +87,7 @@ func (b *bench) turn(i int) string {
 	return fmt.Sprintf("round %d of %d", i, b.Sample)
 }
 
-// addLands adds what merging by the command took, which has to find the run,
+// addLands adds the time of merging by the command, which has to find the run,
 // own it, journal and move the branch. The commits are those of busy agents.
 func (b *bench) addLands(lands map[*field]*rounds) {
 	var merged []Row
@@ -112,8 +112,8 @@ func (b *bench) jobs(f *field) int {
 	return b.Agents
 }
 
-// alone runs the commands in the baseline's worktree, all at once, and tells
-// what tree they leave.
+// alone runs the commands in the baseline's worktree, all at once, and returns
+// the tree that they leave.
 func (b *bench) alone(ctx context.Context, script string, took *rounds) (git.Hash, error) {
 	err := took.time(func() error {
 		group, ctx := errgroup.WithContext(ctx)
@@ -131,7 +131,7 @@ func (b *bench) alone(ctx context.Context, script string, took *rounds) (git.Has
 	return tree, errors.Join(err, b.reset(context.WithoutCancel(ctx)))
 }
 
-// command is one to run as a shell would.
+// command is a command to run as a shell would.
 type command struct {
 	dir   string
 	argv  []string
@@ -140,7 +140,8 @@ type command struct {
 	out   io.Writer
 }
 
-// command runs a command. One that is told to end may take its time.
+// command runs a command. A command that gets a signal to end may take its
+// time.
 func (b *bench) command(ctx context.Context, c command) error {
 	signals := make(chan os.Signal, 1)
 	stop := context.AfterFunc(ctx, func() { signals <- syscall.SIGTERM })
@@ -157,7 +158,7 @@ func (b *bench) command(ctx context.Context, c command) error {
 	return err
 }
 
-// job is one time end to end.
+// job is a measurement end to end.
 type job struct {
 	script      string
 	want        git.Hash // the tree of all
@@ -165,7 +166,7 @@ type job struct {
 	whole, land *rounds
 }
 
-// whole has swarm run agents and merge what they did.
+// whole has swarm run agents and merge their changes.
 func (b *bench) whole(ctx context.Context, f *field, j job) error {
 	n := b.jobs(f)
 	branch := landing + "/" + j.branch + "-" + string(f.backend)
@@ -194,8 +195,8 @@ func (b *bench) whole(ctx context.Context, f *field, j job) error {
 	return errors.Join(err, b.tidy(context.WithoutCancel(ctx), f))
 }
 
-// tidy takes away what swarm has put into the clone and its trash, so that each
-// round finds the same: every git looks at all packs there are.
+// tidy removes the files of swarm from the clone and its trash, so that each
+// round begins alike: every git looks at all packs there are.
 func (b *bench) tidy(ctx context.Context, f *field) error {
 	out, err := b.repo.Run(ctx, git.Cmd{Args: []string{
 		"for-each-ref", "--format=delete %(refname)", strings.TrimSuffix(git.OwnRefs, "/"), "refs/heads/" + landing,
@@ -225,5 +226,5 @@ func (b *bench) tidy(ctx context.Context, f *field) error {
 	return err
 }
 
-// landing is what all branches that swarm merges to are below.
+// landing is the folder of all branches that swarm merges to.
 const landing = "bench-landing"

@@ -31,12 +31,12 @@ type ground struct {
 	size    int64 // bytes of a checkout
 	stride  int   // between the files that were chosen
 	files   []string
-	patches []git.Hash // one file each, in the order of files
+	patches []git.Hash // with a single file each, in the order of files
 	packed  []string   // files of packs that were there before swarm was
 	plain   *git.Repo  // a linked worktree, for the baseline
 }
 
-// line is what is added to a file.
+// line is the text that is added to a file.
 const line = "swarm bench\n"
 
 // newGround makes the folder.
@@ -63,8 +63,8 @@ func newGround(ctx context.Context, r Request) (*ground, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The clone, two worktrees, a base for each backend, and what the backend
-	// runs that makes whole checkouts.
+	// The clone, two worktrees, a base for each backend, and the runs of the
+	// backend that makes whole checkouts.
 	if need := objects + size*int64(5+r.Sample); free < need {
 		return nil, &RefusedError{
 			Text:   fmt.Sprintf("%s has %d MiB free and %d are needed", r.Dir, free>>20, need>>20),
@@ -155,7 +155,7 @@ func (g *ground) packs() ([]string, error) {
 	return below(filepath.Join(g.repo.CommonDir, "objects", "pack"))
 }
 
-// below are the paths of what is in a folder; nothing where there is none.
+// below returns the paths in a folder; none if the folder does not exist.
 func below(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -234,8 +234,8 @@ func (g *ground) makePatches(ctx context.Context) error {
 
 func patchRef(i int) string { return fmt.Sprint("refs/bench/", i+1) }
 
-// diskUsage is what a folder takes on the disk, in bytes. What has several
-// names is counted once, and what goes meanwhile not at all.
+// diskUsage returns the disk use of a folder, in bytes. A file with several
+// names is counted once, and a file that vanishes meanwhile not at all.
 func diskUsage(dir string) (int64, error) {
 	var sum int64
 	type file struct{ dev, ino uint64 }
@@ -244,7 +244,7 @@ func diskUsage(dir string) (int64, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		// The folder below an overlay's work folder is nobody's to read.
+		// The folder below an overlay's work folder cannot be read.
 		if err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}

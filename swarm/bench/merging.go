@@ -76,7 +76,7 @@ func (b *bench) mails(ctx context.Context) ([]byte, error) {
 	return all.Bytes(), nil
 }
 
-// mergeLoop is what a shell would do without a checkout.
+// mergeLoop merges as a shell would without a checkout.
 func (b *bench) mergeLoop(ctx context.Context) (tree git.Hash, err error) {
 	tip := b.base
 	for _, p := range b.patches {
@@ -96,7 +96,7 @@ func (b *bench) mergeLoop(ctx context.Context) (tree git.Hash, err error) {
 	return tree, nil
 }
 
-// mergeOnce is what swarm does.
+// mergeOnce merges as swarm does.
 func (b *bench) mergeOnce(ctx context.Context, objects string) (tree git.Hash, err error) {
 	q, err := b.repo.Quarantine(objects)
 	if err != nil {

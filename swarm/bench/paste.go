@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// paste is the baseline as a person would type it, in a new folder. It is what
-// is run, but that the shell is there instead of this process.
+// paste returns the baseline as a person would type it, in a new folder. The
+// baseline runs the same commands, with this process in place of the shell.
 func (g *ground) paste(r Request) []Command {
 	pick := fmt.Sprintf(`git -C repo ls-tree -r %s | sed -n 's/^100644 blob [0-9a-f]*\t//p' | grep -x '[A-Za-z0-9_./-]*' | `+
 		`grep -v '^[.]' | awk 'NR %% %d == 0' | head -n %d > files`, g.base, g.stride, r.Agents)

@@ -15,11 +15,12 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Product is swarm, put together for one clone and one backend.
+// Product is swarm, put together for a clone and a backend.
 type Product interface {
 	// Self is the binary.
 	Self() string
-	// Shift makes ready for what one run does.
+	// Shift prepares the work of a single run. It returns an error if that
+	// fails.
 	Shift(ctx context.Context) (*Shift, error)
 }
 
@@ -28,15 +29,15 @@ type NotHereError struct{ Reason string }
 
 func (e *NotHereError) Error() string { return e.Reason }
 
-// Shift is what the engine works with in one run.
+// Shift holds the tools of the engine in a single run.
 type Shift struct {
 	Run      string // required; its id
 	Dir      string // required; of the run
 	Trees    *worktree.Trees
 	Launcher *proc.Launcher
-	Environ  []string // what commands are given
-	// Enclose makes the walls around a workspace. What is written outside of
-	// that goes to a folder of its own.
+	Environ  []string // the environment of commands
+	// Enclose makes the sandbox around a workspace. Writes outside of the
+	// workspace go to a folder of their own.
 	Enclose func(w worktree.Workspace, dir, private string) (json.RawMessage, error)
 	Close   func() error
 }
@@ -91,7 +92,7 @@ func (s *Shift) run(ctx context.Context, p *place, argv ...string) error {
 	return nil
 }
 
-// name is what the i-th workspace is called.
+// name returns the name of the i-th workspace.
 func name(i int) string { return fmt.Sprintf("a%d.1", i+1) }
 
 // enter makes a workspace and runs a command in it that does nothing.

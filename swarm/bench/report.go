@@ -21,7 +21,7 @@ type Report struct {
 	Load       *float64  `json:"load,omitempty"` // when it began; nil where the system does not tell
 	Git        string    `json:"git"`
 	System     string    `json:"system"`
-	Dir        string    `json:"dir,omitempty"` // what was kept
+	Dir        string    `json:"dir,omitempty"` // the kept folder
 	Rows       []Row     `json:"rows"`
 	Passed     []Passed  `json:"passed_over"` // backends that do not work here
 	Commands   []Command `json:"commands"`    // the baseline, to be pasted
@@ -39,7 +39,7 @@ type Command struct {
 	Lines []string `json:"lines"`
 }
 
-// Step is what a row measures.
+// Step is the subject of a row.
 type Step string
 
 // The steps, in order.
@@ -54,7 +54,7 @@ const (
 	StepBusy    Step = "end_to_end_busy"
 )
 
-// Row is a figure of swarm's beside what it is compared with.
+// Row is a figure of swarm's beside the figure it is compared with.
 type Row struct {
 	Step     Step   `json:"step"`
 	Backend  string `json:"backend,omitempty"`
@@ -73,11 +73,11 @@ type Figure struct {
 	Least  float64 `json:"least_ms,omitempty"` // the least of them
 	Bytes  int64   `json:"bytes,omitempty"`
 	Run    int     `json:"run"` // how many were really done
-	Of     int     `json:"of"`  // and what that was scaled to
+	Of     int     `json:"of"`  // and the number it was scaled to
 	Rounds int     `json:"rounds"`
 }
 
-// Goal is what a ratio is to be.
+// Goal is the target of a ratio.
 type Goal struct {
 	AtLeast float64 `json:"at_least,omitempty"`
 	AtMost  float64 `json:"at_most,omitempty"`
@@ -87,7 +87,7 @@ type Goal struct {
 // inverse reports whether a ratio says how much more swarm takes.
 func (s Step) inverse() bool { return s == StepDisk || s == StepEnds || s == StepBusy }
 
-// goal is what a row of a step is to reach against something; nil for nothing.
+// goal returns the target of a step's row against a baseline; nil for none.
 func goal(s Step, against string) *Goal {
 	switch {
 	case s == StepCreate:
@@ -122,7 +122,7 @@ func (b *bench) add(r Row) {
 	b.report.Rows = append(b.report.Rows, r)
 }
 
-// value is what is compared; never 0.
+// value returns the compared value; never 0.
 func (f Figure) value() float64 {
 	if f.Bytes > 0 {
 		return float64(f.Bytes)

@@ -27,7 +27,7 @@ const (
 	PromptFilePlaceholder = "{prompt_file}"
 )
 
-// Agent is one [agents.NAME] table with its defaults filled in.
+// Agent is an [agents.NAME] table with its defaults filled in.
 type Agent struct {
 	Name        string
 	Kind        Kind
@@ -44,7 +44,7 @@ type Agent struct {
 	Env         map[string]string // values as written, see [Agent.Environ]
 	Timeout     time.Duration     // 0: no limit
 	IdleTimeout time.Duration     // 0: no limit
-	Lane        string            // what its requests share a limit with; empty: nothing
+	Lane        string            // the lane whose limit its requests share; empty: none
 	Write       []Path            // more folders that it may write to
 	Origin      Origin
 }
@@ -68,8 +68,8 @@ func (a Agent) Environ(lookup func(string) (string, bool)) (env, unset []string)
 	return env, unset
 }
 
-// check finds what is wrong between the keys of an agent: the key to blame
-// and the reason, which is empty where all is well.
+// check finds a fault between the keys of an agent. It returns the key to blame
+// and the reason, which is empty if there is no fault.
 func (a Agent) check() (key, reason string) {
 	prompt, file := a.mentions(PromptPlaceholder), a.mentions(PromptFilePlaceholder)
 	placeholder := PromptPlaceholder
@@ -115,7 +115,7 @@ func (a Agent) mentions(placeholder string) bool {
 	})
 }
 
-// fill sets what the table does not say.
+// fill sets the defaults of the table.
 func (d *definition) fill() {
 	a := &d.agent
 	if a.Kind != KindCommand {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// agentTest is the body of an agent's table and what it comes to.
+// agentTest is the body of an agent's table and the agent it makes.
 type agentTest struct {
 	name, give string
 	want       Agent
@@ -65,8 +65,8 @@ func TestAgentDefaults(t *testing.T) {
 	}
 }
 
-// TestAgentLimits proves that a table's own limit wins over the general one,
-// and that "0s" is a limit of its own: none.
+// TestAgentLimits proves that a table's own limit wins over the general limit,
+// and that "0s" removes the limit of the agent.
 func TestAgentLimits(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t,
@@ -137,8 +137,8 @@ func TestAgentUnknown(t *testing.T) {
 	}
 }
 
-// TestAgentIsACopy proves that nobody can change a configuration through an
-// agent.
+// TestAgentIsACopy proves that a change to a returned agent does not change the
+// configuration.
 func TestAgentIsACopy(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, project("[agents.a]\ncommand = ['x']\nenv.A = 'b'"))

@@ -18,9 +18,9 @@ func (c *Config) CheckNames() []string {
 	return slices.Sorted(maps.Keys(c.Checks()))
 }
 
-// Checks are the scripts for sh -c that a workflow script may have run on a
-// tree, by name; nil where there are none. One that a higher source wrote as an
-// empty script is switched off.
+// Checks returns the scripts for sh -c that a workflow script may run on a
+// tree, by name; nil if there are none. An empty script of a higher source
+// switches a check off.
 func (c *Config) Checks() map[string]string {
 	var all map[string]string
 	for name, script := range c.checks {
@@ -45,7 +45,7 @@ func (c *Config) mergeChecks(f field) error {
 	return f.table(checks)
 }
 
-// mergeCheck reads one check.
+// mergeCheck reads a check.
 func (c *Config) mergeCheck(name string, f field) error {
 	if !checkName().MatchString(name) {
 		return f.wrong("a name holds letters, digits, - and _, and does not start with -")

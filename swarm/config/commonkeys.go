@@ -130,7 +130,8 @@ func timeKeys() []key[Config] {
 	}
 }
 
-// budgetKeys are those of the table [limits] that bound what a run spends.
+// budgetKeys returns the keys of the table [limits] that bound the spending of
+// a run.
 func budgetKeys() []key[Config] {
 	return []key[Config]{
 		{
@@ -154,8 +155,8 @@ func budgetKeys() []key[Config] {
 	}
 }
 
-// readScript reads a script. A repository may switch off one of the user, who is
-// told so.
+// readScript reads a script. A repository may switch off a script of the user;
+// the user is told.
 func (c *Config) readScript(f field, to *string) error {
 	if err := f.intoString(to); err != nil {
 		return err
@@ -171,8 +172,9 @@ func (c *Config) readScript(f field, to *string) error {
 	return nil
 }
 
-// readNotify reads what a person is called by. Nobody is asked about an empty
-// script, and who relies on being called would wait for ever.
+// readNotify reads the command that calls a person. A repository cannot switch
+// off the user's command. An empty script needs no approval, and a user who
+// relies on the call would wait for ever.
 func (c *Config) readNotify(f field) error {
 	var script string
 	if err := f.intoString(&script); err != nil {
@@ -188,8 +190,8 @@ func (c *Config) readNotify(f field) error {
 	return nil
 }
 
-// readCount reads how many agents a run may start, or how often one. A
-// repository may lower what the user says, and not raise it.
+// readCount reads a limit of agents in a run, or of tries of an agent. A
+// repository may lower the user's limit, and not raise it.
 func readCount(c *Config, f field, to *int, least, most int) error {
 	var n int
 	if err := f.intoInt(&n, least, most); err != nil {
@@ -206,8 +208,8 @@ func readCount(c *Config, f field, to *int, least, most int) error {
 	return nil
 }
 
-// readBound reads what a run may spend; 0 is any amount. A repository may lower
-// what the user allows, and neither raises nor lifts it.
+// readBound reads a bound on the spending of a run; 0 is any amount. A
+// repository may lower the user's bound, and neither raises nor lifts it.
 func readBound[T int | float64 | time.Duration](c *Config, f field, to *T, read func(*T) error) error {
 	var n T
 	if err := read(&n); err != nil {

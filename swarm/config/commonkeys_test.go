@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestBudgetOfRepository: what the user lets a run spend a repository may lower,
-// and neither raises nor lifts; where the user says nothing it bounds as it likes.
+// TestBudgetOfRepository: a repository may lower the user's budget, and neither
+// raises nor lifts it. Without a budget of the user it sets any.
 func TestBudgetOfRepository(t *testing.T) {
 	t.Parallel()
 	const said = ": is ignored: a repository may lower what the user lets a run spend, and not raise it"
@@ -53,8 +53,9 @@ func TestBudgetOfRepository(t *testing.T) {
 	}
 }
 
-// TestScriptsOfRepository: a repository may switch off a script of the user, who
-// is told so where it would have been run, and never what calls the user.
+// TestScriptsOfRepository: a repository may switch off a script of the user,
+// who is told when the script would have run. It never switches off the command
+// that calls the user.
 func TestScriptsOfRepository(t *testing.T) {
 	t.Parallel()
 	const off, kept = ": is empty, which switches off the user's", ": is ignored: a repository does not switch off the notify of the user"

@@ -1,12 +1,12 @@
-// Package config turns the configuration files of swarm into one value that
-// does not change any more, and keeps the user's approvals of commands that a
-// repository brought along.
+// Package config turns the configuration files of swarm into a value that no
+// longer changes. It stores the user's approvals of commands that come with a
+// repository.
 //
 // It owns the keys of the files, their types, their defaults and their
-// precedence, where each value came from, and the trust folder. It does not
-// read flags (the caller lays them over), does not resolve which program a
-// command names, never runs anything and never asks anybody: what still needs
-// an approval is handed to the caller as a list.
+// precedence, the origin of each value, and the trust folder. It does not read
+// flags (the caller lays them over) and does not resolve the program of a
+// command. It never runs anything and never asks a person: the caller gets a
+// list of texts that still need an approval.
 package config
 
 import (
@@ -18,15 +18,15 @@ import (
 	"agentswarm/roles"
 )
 
-// Config is what all configuration files say together. Nobody writes to it
-// after [Load]. A zero field means that no file says anything about it, or that
-// the highest one switched it off with an empty script or a duration of 0s.
+// Config is the sum of all configuration files. It does not change after
+// [Load]. A zero field means that no file sets the key, or that the highest
+// file switched it off with an empty script or a duration of 0s.
 //
-// A value of a higher source replaces that of a lower one key by key, and each
-// name below [checks] and [roles] is a key; what [sandbox] lists adds up, and what it
-// requires holds. An [agents.NAME] table is one value: a higher
-// one replaces the lower one whole, so a repository cannot slip a variable into
-// an agent of the user.
+// A value of a higher source replaces that of a lower source key by key, and
+// each name below [checks] and [roles] is a key. The lists of [sandbox] add up,
+// and what it requires holds. An [agents.NAME] table is a single value. A
+// higher table replaces the lower table whole, so a repository cannot slip a
+// variable into an agent of the user.
 type Config struct {
 	DefaultAgent string
 	Warm         string // a script for sh -c; empty: none
@@ -48,8 +48,8 @@ type Config struct {
 	HideChanges bool
 	Backend     Backend
 
-	// Confined is what becomes of actions that destroy only what is an agent's
-	// own. It is the user's alone to say.
+	// Confined decides about actions that destroy only an agent's own files.
+	// Only the user's file can set it.
 	Confined Confined
 
 	// QuestionTimeout is how long a question about an action waits; 0: no file
@@ -57,17 +57,17 @@ type Config struct {
 	QuestionTimeout time.Duration
 
 	Sandbox Sandbox // the mode
-	Hide    []Path  // what agents see nothing of, of all files
+	Hide    []Path  // paths that agents do not see, of all files
 	Write   []Path  // folders that agents may write to, of all files
 	// PassEnv are patterns of variables that agents get too, of all files. Those
 	// of a repository count once they are approved.
 	PassEnv []Path
 
 	NoVariants  bool     // nothing is said against failure modes of models
-	VariantsOff []string // what of that is left out, by name
+	VariantsOff []string // names of variants to leave out
 
-	Timeout     time.Duration // of one agent; 0: no limit
-	IdleTimeout time.Duration // of one agent; 0: no limit
+	Timeout     time.Duration // of an agent; 0: no limit
+	IdleTimeout time.Duration // of an agent; 0: no limit
 	RunTimeout  time.Duration // of the whole run; 0: no limit
 
 	// The budget of a run over its whole life; 0: no limit.
@@ -81,9 +81,9 @@ type Config struct {
 	MaxFile int64 // in bytes; larger new or changed files stay out of patches; 0: [worktree.DefaultMaxFile]
 	MaxSize int64 // in bytes, that an agent may write; 0: no limit
 
-	Retention Retention // what swarm gc keeps
+	Retention Retention // the limits of swarm gc
 
-	Hooks Hooks // commands that are told of what happens
+	Hooks Hooks // commands that run on events
 
 	agents map[string]definition
 	checks map[string]string // as they were written; empty: switched off
@@ -92,18 +92,18 @@ type Config struct {
 	// providers are those of the user.
 	providers map[string]providerTable
 	origins   map[string]Origin
-	ignored   []*Error // what repositories say and may not
+	ignored   []*Error // settings of repositories that do not count
 
 	patience time.Duration // the user's own question_timeout; 0: none is given
-	// bounds are what the user's own file lets a run spend, by the keys, and
-	// scripts those keys of it that have one. A repository takes away neither a
-	// bound nor a hook; off are the scripts that it does.
+	// bounds are the spending limits of the user's own file by their keys, and
+	// scripts the keys of its scripts. A repository removes neither a bound nor
+	// a hook; off are the scripts that it switches off.
 	bounds  map[string]float64
 	scripts map[string]bool
 	off     map[string]*Error
 }
 
-// definition is one [agents.NAME] table as it was written.
+// definition is an [agents.NAME] table as it was written.
 type definition struct {
 	agent Agent
 	// given is where the keys that the table holds stand: "input", "env",
@@ -148,9 +148,8 @@ func empty() *Config {
 	}
 }
 
-// Check reads one source as [Load] does and returns everything that is wrong
-// with it, in the order of the file. Where the text is not valid TOML only
-// the first mistake is known.
+// Check reads a source as [Load] does and returns all its errors, in the order
+// of the file. If the text is not valid TOML, it returns only the first error.
 func Check(s Source) []*Error {
 	c := empty()
 	found := mistakes(c.merge(s))

@@ -33,7 +33,7 @@ func mustLoad(t *testing.T, sources ...Source) *Config {
 	return c
 }
 
-// keyTest is one key of the top level and what it comes to.
+// keyTest is a key of the top level and its effect.
 type keyTest struct {
 	give string
 	key  string
@@ -181,7 +181,8 @@ func TestLoadPrecedence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The whole table is replaced: no variable of a lower one is left.
+			// The whole table is replaced: no variable of a lower table is
+			// left.
 			if want := map[string]string{tt.want + "_KEY": "x"}; !reflect.DeepEqual(a.Env, want) || a.Command[0] != tt.want {
 				t.Errorf("Agent(a) = %q with %v, want %q with %v", a.Command, a.Env, tt.want, want)
 			}
@@ -194,7 +195,8 @@ func TestLoadPrecedence(t *testing.T) {
 	}
 }
 
-// TestLoadPrecedenceByKey proves that a source only replaces what it says.
+// TestLoadPrecedenceByKey proves that a source replaces only the keys that it
+// sets.
 func TestLoadPrecedenceByKey(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t,
@@ -237,8 +239,8 @@ func TestWords(t *testing.T) {
 	testWords(t, new(Layer), User, Project, Local)
 }
 
-// testWords proves that every value reads back what it prints, and that
-// nothing else, least of all "unset", can be read.
+// testWords proves that every value is read back from its text. No other text,
+// least of all "unset", can be read.
 func testWords[T interface {
 	comparable
 	fmt.Stringer
@@ -259,8 +261,8 @@ func testWords[T interface {
 	}
 }
 
-// FuzzLoad: any text ends in an error that prints on one line and names the
-// file, or in a configuration that holds what it promises.
+// FuzzLoad: any text ends in an error or in a valid configuration. An error
+// fits on a single line and names the file.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
 		"", "limits.jobs = 3\nworkspace.setup = 'x'\nworkspace.verify = '''\na\n'''",

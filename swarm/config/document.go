@@ -16,7 +16,7 @@ import (
 // levels. It also keeps hostile depth away from everything that recurses.
 const maxDepth = 8
 
-// node is one value of a document, with the line it stands on.
+// node is a value of a document, with its line.
 type node struct {
 	kind   unstable.Kind // Table for every table, inline or not
 	line   int
@@ -41,9 +41,9 @@ func (n *node) child(name string, line int) *node {
 	return c
 }
 
-// document builds the tree of one file. The decoder of go-toml reports
-// positions only for its own errors, so the tree is built from its parser,
-// which knows them all; the decoder then proves that the file is valid TOML.
+// document builds the tree of a file. The decoder of go-toml reports positions
+// only for its own errors. So the tree is built from its parser, which knows
+// them all, and the decoder then proves that the file is valid TOML.
 type document struct {
 	file     string
 	parser   unstable.Parser
@@ -85,8 +85,8 @@ func parse(s Source) (*node, error) {
 	return root, nil
 }
 
-// build reads as far as the syntax is right; what is wrong with it is left
-// to the decoder, whose messages are the better ones.
+// build reads up to the first error of syntax. It leaves the report to the
+// decoder, whose messages are better.
 func (d *document) build(text []byte) (*node, error) {
 	root := &node{kind: unstable.Table, line: 1}
 	here := root
@@ -115,7 +115,7 @@ func (d *document) build(text []byte) (*node, error) {
 	return root, nil
 }
 
-// descend follows a dotted key and returns what it names and how deep that is.
+// descend follows a dotted key and returns its node and depth.
 func (d *document) descend(n *node, key unstable.Iterator, depth int) (*node, int, error) {
 	for key.Next() {
 		part := key.Node()

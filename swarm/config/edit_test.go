@@ -54,8 +54,8 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
-// FuzzSet holds that what is set holds, that a valid file stays valid, and that
-// nothing else changes.
+// FuzzSet: the new value holds, a valid file stays valid, and nothing else
+// changes.
 func FuzzSet(f *testing.F) {
 	for _, seed := range []string{"", "[limits]\njobs = 4 # x\n", "limits.jobs = 3", "[run]\nnotify = '''\n[limits]\n'''\n", "limits = {}\n"} {
 		f.Add(seed)

@@ -11,15 +11,15 @@ import (
 	"agentswarm/swarm/nearest"
 )
 
-// Error is one thing that is wrong at one place of a configuration file.
+// Error is a fault at a place of a configuration file.
 type Error struct {
 	File   string
 	Line   int    // 0: the file as a whole
 	Key    string // dotted; empty where no key is to blame
-	Reason string // what is wrong and what would be right
+	Reason string // the fault, and the right form
 }
 
-// Error is one line: the place, the key, the reason.
+// Error returns a line with the place, the key and the reason.
 func (e *Error) Error() string {
 	text := Origin{File: e.File, Line: e.Line}.String() + ": "
 	if e.Key != "" {
@@ -35,7 +35,7 @@ type UnknownAgentError struct {
 	Origin Origin   // of run.default_agent, where the name came from there
 }
 
-// Error names the agent, where its name came from, and what would be right.
+// Error names the agent, the origin of its name, and the right form.
 func (e *UnknownAgentError) Error() string {
 	if e.Name == "" || e.Origin.Layer == LayerUnset {
 		return e.Reason()
@@ -43,7 +43,7 @@ func (e *UnknownAgentError) Error() string {
 	return e.Origin.String() + ": " + agentKey + ": " + e.Reason()
 }
 
-// Reason is what is wrong and what would be right, without the place.
+// Reason returns the fault and the right form, without the place.
 func (e *UnknownAgentError) Reason() string {
 	if e.Name == "" {
 		return "no agent is chosen: name one, or set run.default_agent in the configuration"
@@ -59,8 +59,8 @@ func (e *UnknownAgentError) Reason() string {
 	return "agent " + name + " is not configured; " + hint
 }
 
-// printable makes foreign text safe on a terminal and keeps it on one line:
-// every rune that does not print is written as an escape.
+// printable makes foreign text safe for a terminal and fits it on a single
+// line. It writes every rune that does not print as an escape.
 func printable(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {

@@ -56,7 +56,8 @@ func (f field) wrong(format string, args ...any) error {
 	}
 }
 
-// maxReason bounds what is said of a value: other packages repeat it whole.
+// maxReason bounds the text about a value, because other packages repeat it
+// whole.
 const maxReason = 300
 
 // expected blames the value of the field.
@@ -64,7 +65,7 @@ func (f field) expected(what string) error {
 	return f.wrong("expected %s, got %s", what, f.node.describe())
 }
 
-// describe says what a person would call the value.
+// describe returns a person's words for the value.
 func (n *node) describe() string {
 	switch n.kind {
 	case unstable.String:
@@ -88,25 +89,23 @@ func (n *node) describe() string {
 
 func sortedKeys[T any](all map[string]T) []string { return slices.Sorted(maps.Keys(all)) }
 
-// reader reads the value of one key.
+// reader reads the value of a key.
 type reader func(field) error
 
-// tableKeys is what a table may hold.
+// tableKeys describes the keys of a table.
 type tableKeys struct {
 	keys map[string]reader
-	// unknown says more of a key that is not one of them: one of another
-	// table is not misspelled, it is in the wrong place. It may be nil, and
-	// may know nothing.
+	// unknown returns more about an unknown key. A key of another table is not
+	// misspelled, but in the wrong place. It may be nil, and may return "".
 	unknown func(name string) string
 }
 
-// maxWrong is how many mistakes of one table are told. A repository may bring
-// thousands, and to say of each what would be right takes its time.
+// maxWrong is the limit of errors that are reported for a table. A repository
+// may have thousands, and each message takes time.
 const maxWrong = 100
 
-// table reads every key of a table, in the order of the file. What is wrong
-// with one key does not hide what is wrong with the next: the errors are
-// joined.
+// table reads every key of a table, in the order of the file. An error in a key
+// does not hide the next: the errors are joined.
 func (f field) table(s tableKeys) error {
 	if f.node.kind != unstable.Table {
 		return f.expected("a table")
@@ -165,8 +164,8 @@ func (f field) intoInt(to *int, low, high int) error {
 	return nil
 }
 
-// intoAmount reads a number that is not negative. One too small to be told from
-// 0 is none: 0 means no limit.
+// intoAmount reads a number that is not negative. It refuses a positive number
+// that a float cannot tell from 0, because 0 means no limit.
 func (f field) intoAmount(to *float64) error {
 	text := strings.ReplaceAll(f.node.text, "_", "")
 	n, err := strconv.ParseFloat(text, 64)
@@ -178,8 +177,8 @@ func (f field) intoAmount(to *float64) error {
 	return nil
 }
 
-// IsZero reports whether a number is written as 0: no digit before its exponent
-// is another. Of one that is not, a float may make 0.
+// IsZero reports whether a number is written as 0: all digits before its
+// exponent are 0. A float may round a small number to 0 although it is not.
 func IsZero(number string) bool {
 	digits, exponent := strings.ToLower(number), "e"
 	if before, after, hex := strings.Cut(digits, "0x"); hex {
@@ -213,7 +212,7 @@ func (f field) intoDuration(to *time.Duration) error {
 	return nil
 }
 
-// intoWord reads one of the words of an enumeration.
+// intoWord reads a word of an enumeration.
 func (f field) intoWord(to encoding.TextUnmarshaler) error {
 	word, err := f.str()
 	if err != nil {

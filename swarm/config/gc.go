@@ -21,10 +21,10 @@ const (
 
 const day = 24 * time.Hour
 
-// Retention is how long, and how much, is kept of what runs leave behind.
+// Retention limits the age and the size of the files that runs leave behind.
 type Retention struct {
 	RunAge    time.Duration // of a run that ended before it goes into the trash; 0: it never does
-	TrashAge  time.Duration // of what is in the trash
+	TrashAge  time.Duration // of the contents of the trash
 	TrashSize int64         // of the workspaces there, in bytes
 	PoolSize  int64         // of files that wait for the next workspaces, in bytes; 0: as the disk allows
 	BaseSize  int64         // of the checkouts that workspaces share, in bytes; 0: as the disk allows
@@ -67,10 +67,10 @@ func gcKeys() []key[Config] {
 	}
 }
 
-// maxAge is a hundred years, far below what a duration holds.
+// maxAge is a hundred years, far below the limit of a duration.
 const maxAge = 36500 * day
 
-// ageForm are whole days, or what durationShape is.
+// ageForm matches whole days, or the form of durationShape.
 var ageForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,5}d$`) })
 
 func ageShape() shape {

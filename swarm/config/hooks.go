@@ -17,7 +17,7 @@ import (
 // says.
 const DefaultHookTimeout = 30 * time.Second
 
-// Hooks are the commands that are told of what happens.
+// Hooks are the commands that run on events.
 type Hooks struct {
 	RunStart, AgentStart, AgentEnd, RunEnd HookCommand
 	Timeout                                time.Duration // of each, but for [Hooks.Timeouts]; 0: no file says
@@ -62,7 +62,7 @@ type HookCommand struct {
 	personal bool // it is the user's own
 }
 
-// Argv is what is run; nil: nothing.
+// Argv returns the command line; nil: none.
 func (h HookCommand) Argv() []string {
 	switch {
 	case len(h.Words) > 0:
@@ -82,7 +82,7 @@ func (h HookCommand) value() any {
 	return h.Script
 }
 
-// text is what is asked about before it runs, quoted.
+// text returns the quoted command that a person approves before it runs.
 func (h HookCommand) text() string {
 	if len(h.Words) > 0 {
 		return quotedWords(h.Words)
@@ -109,8 +109,9 @@ func (f field) intoHook(to *HookCommand) error {
 	return nil
 }
 
-// readHook reads the command of an event. Nobody is asked about an empty one, so
-// that of a repository leaves a hook of the user as it is: they rely on it.
+// readHook reads the command of an event. An empty command needs no approval,
+// so that of a repository leaves a hook of the user as it is: the user relies
+// on it.
 func (c *Config) readHook(f field, to *HookCommand) error {
 	var h HookCommand
 	if err := f.intoHook(&h); err != nil {
@@ -177,8 +178,8 @@ func (c *Config) readHookTimeout(f field) error {
 	return nil
 }
 
-// unknownHook says of a name that another program has for one of the events
-// what it is called here.
+// unknownHook returns the name here of an event that another program names
+// differently.
 func unknownHook(name string) string {
 	if event, known := hook.Means(name); known {
 		return otherName(event)
@@ -186,7 +187,7 @@ func unknownHook(name string) string {
 	return belongs(name, "hooks")
 }
 
-// otherName says what an event of another program is called here.
+// otherName returns the message with the name here of another program's event.
 func otherName(event hook.Event) string {
 	switch event {
 	case hook.RunStart, hook.AgentStart, hook.AgentEnd, hook.RunEnd:

@@ -17,7 +17,7 @@ func TestHookCommand(t *testing.T) {
 	for _, test := range []struct {
 		give, wrong string
 		want        []string
-		asked       string // what a person is asked about where a repository brings it
+		asked       string // the text that a person approves if a repository sets it
 	}{
 		{give: `"./may it"`, want: []string{"sh", "-c", "./may it"}, asked: `"./may it"`},
 		{give: `["./may it", "$HOME; x", ""]`, want: []string{"./may it", "$HOME; x", ""}, asked: `["./may it", "$HOME; x", ""]`},
@@ -51,7 +51,7 @@ func TestHookCommand(t *testing.T) {
 			t.Errorf("%s: somebody is asked about %s, want %s", test.give, asked, test.asked)
 		}
 	}
-	// Of a later file the whole value holds.
+	// The whole value of a later file holds.
 	c, err := Load(user(`hooks.on_agent_end = ["a", "b"]`), project(`hooks.on_agent_end = ["c"]`), local(`hooks.on_run_end = "d"`))
 	if err != nil || !slices.Equal(c.Hooks.AgentEnd.Argv(), []string{"c"}) {
 		t.Errorf("two files come to %q, %v", c.Hooks.AgentEnd.Argv(), err)
@@ -65,8 +65,8 @@ func TestHookCommand(t *testing.T) {
 	}
 }
 
-// TestHooksOfRepository: a repository switches off its own hooks alone. One that
-// it brings is asked about; an empty one would be asked about by nobody.
+// TestHooksOfRepository: a repository switches off its own hooks only. Its
+// commands need approval; an empty command would need none.
 func TestHooksOfRepository(t *testing.T) {
 	t.Parallel()
 	const said = ": hooks.on_agent_start: is ignored: a repository does not switch off a hook of the user"

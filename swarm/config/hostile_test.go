@@ -58,9 +58,9 @@ func hostileFiles(value string) map[string]string {
 	return files
 }
 
-// TestEveryKeyHostile gives each key values that hardly any takes: it is read
-// and can be written and read again as it was, or one short line that prints
-// names the file, a line of it and the table of the key.
+// TestEveryKeyHostile gives each key values that hardly any key takes. Either
+// the value is read, and can be written and read again unchanged. Or a short
+// printable line names the file, a line of it and the table of the key.
 func TestEveryKeyHostile(t *testing.T) {
 	t.Parallel()
 	s := compiled(t)
@@ -90,8 +90,9 @@ func TestEveryKeyHostile(t *testing.T) {
 	}
 }
 
-// TestLoadForms: what is one text is one configuration, however an editor wrote
-// it, and what TOML forbids is one line with its place.
+// TestLoadForms: the same settings make the same configuration, however an
+// editor wrote them. A text that TOML forbids is an error on a single line with
+// its place.
 func TestLoadForms(t *testing.T) {
 	t.Parallel()
 	const bom = "\ufeff"
@@ -148,8 +149,8 @@ func TestManyMistakes(t *testing.T) {
 	}
 }
 
-// TestReadFileLinks: a link counts as what it leads to, and one that leads
-// nowhere is no missing file.
+// TestReadFileLinks: a link counts as its target, and a dangling link is not a
+// missing file.
 func TestReadFileLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

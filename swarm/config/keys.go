@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// key is all that is known about one key of the file. Reading, what `config
-// show` prints, the JSON Schema and the page of the documentation are made
+// key is the whole description of a key of the file. Reading, the output of
+// `config show`, the JSON Schema and the page of the documentation are made
 // from it, so that they cannot disagree.
 type key[T any] struct {
 	name      string
 	takes     shape
-	initial   any    // its default; nil: there is no fixed one
+	initial   any    // its default; nil: there is no fixed default
 	otherwise string // its default in words, where initial says too little
 	meaning   string // a sentence for the documentation
 	read      func(*T, field) error
@@ -42,7 +42,7 @@ func programKeys() []key[definition] {
 	}
 }
 
-// choiceKeys are what an agent that is no command is told to use.
+// choiceKeys are the settings of an agent that is not a command.
 func choiceKeys() []key[definition] {
 	return []key[definition]{
 		{
@@ -104,7 +104,7 @@ func protocolKeys() []key[definition] {
 	}
 }
 
-// spaceKeys are what any agent is given, and how long.
+// spaceKeys are the settings of an agent's surroundings and its time.
 func spaceKeys() []key[definition] {
 	return []key[definition]{
 		{

@@ -85,8 +85,8 @@ func plain(k Kind) definition { return definition{agent: Agent{Name: k.String(),
 // kind swarm knows that itself.
 func driven() []string { return []string{"input", "format", "success", "pty"} }
 
-// chosen are the keys of what a kind's agents use. A command is told so in its
-// own words.
+// chosen returns the keys that agents of a kind use. For a command the error
+// has its own words.
 func chosen() []string { return []string{"model", "effort", "tools", "read_only", "max_turns"} }
 
 // foreign are the keys that agents of its kind do not have.
@@ -97,8 +97,8 @@ func (d *definition) foreign() []string {
 	return driven()
 }
 
-// checkKind finds what is wrong between the kind of an agent and its other
-// keys: the key to blame and the reason, which is empty where all is well.
+// checkKind finds a fault between the kind of an agent and its other keys. It
+// returns the key to blame and the reason, which is empty if there is no fault.
 func (d *definition) checkKind() (key, reason string) {
 	a := &d.agent
 	if own := kindNamed(a.Name); own != KindUnset && a.Kind != own {
@@ -162,8 +162,8 @@ func (f field) intoOption(to *string) error {
 	return nil
 }
 
-// orUnset is a list, or nil where nothing is in it: as an empty one it could
-// not be read back.
+// orUnset returns a list, or nil for an empty list, which could not be read
+// back.
 func orUnset(words []string) any {
 	if len(words) == 0 {
 		return nil

@@ -1,6 +1,6 @@
 package config
 
-// merge lays a source over what the lower ones said. Its errors are joined.
+// merge lays a source over the lower sources. Its errors are joined.
 func (c *Config) merge(s Source) error {
 	root, err := parse(s)
 	if err != nil {
@@ -12,7 +12,7 @@ func (c *Config) merge(s Source) error {
 	})
 }
 
-// readers are what the file holds at its top: tables only.
+// readers returns the readers of the top of a file, which holds tables only.
 func (c *Config) readers() map[string]reader {
 	keys := map[string]reader{
 		"agents": c.mergeAgents, "checks": c.mergeChecks, "prices": c.mergePrices,
@@ -33,8 +33,8 @@ func (c *Config) mergeAgents(f field) error {
 	return f.table(agents)
 }
 
-// mergeAgent reads one [agents.NAME] table and puts it in the place of any
-// lower one.
+// mergeAgent reads an [agents.NAME] table and replaces any lower table of the
+// name.
 func (c *Config) mergeAgent(name string, f field) error {
 	if err := checkAgentName(name); err != nil {
 		return f.wrong("%v", err)

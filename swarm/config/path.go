@@ -11,8 +11,8 @@ import (
 	"agentswarm/swarm/environ"
 )
 
-// Path is one entry of a list of [sandbox], as it was written: a path, absolute
-// or below HOME where it begins with ~/, or a pattern of variables.
+// Path is an entry of a list of [sandbox], as it was written. It is a path,
+// absolute or below HOME if it begins with ~/, or a pattern of variables.
 type Path struct {
 	Text   string
 	Key    string // such as "sandbox.hide[1]"
@@ -38,7 +38,7 @@ var (
 	wholePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(/|~/)`) })
 	// wholeRoot is the root, however it is written.
 	wholeRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(/+\.{0,2})+$`) })
-	// wholeHome is HOME, or what it is in.
+	// wholeHome matches HOME or a folder above it.
 	wholeHome = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^~(/+\.{0,2})+$`) })
 )
 

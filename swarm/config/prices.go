@@ -63,7 +63,7 @@ func (c *Config) priceSettings() []Setting {
 }
 
 // mergePrices reads the tables [prices.MODEL]. They count in the user's own
-// file only: what agents cost bounds what they may spend.
+// file only, because the price of agents bounds their spending.
 func (c *Config) mergePrices(f field) error {
 	models := tableKeys{keys: map[string]reader{}}
 	for _, name := range f.node.names {

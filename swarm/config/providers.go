@@ -14,17 +14,17 @@ import (
 
 var providerName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`) })
 
-// modelTable is one [providers.NAME.models.MODEL] table.
+// modelTable is a [providers.NAME.models.MODEL] table.
 type modelTable struct {
 	facts provider.Facts
 	price roles.Price
 	given map[string]bool
 }
 
-// providerTable is one [providers.NAME] table.
+// providerTable is a [providers.NAME] table.
 type providerTable struct {
 	provider provider.Provider
-	prices   map[string]roles.Price // of its models, by what they are called there
+	prices   map[string]roles.Price // of its models, by the provider's names
 	models   map[string]modelTable
 	origin   Origin
 }
@@ -99,9 +99,9 @@ func (c *Config) Providers() map[string]provider.Provider {
 	return all
 }
 
-// Prices are those that the user set, by the names of models. Those of the
-// models of a provider stand under the names by which the built-in agent
-// reports them. What [prices] says wins.
+// Prices returns the prices that the user set, by the names of models. Models
+// of a provider have the names by which the built-in agent reports them. A
+// price of [prices] wins.
 func (c *Config) Prices() map[string]roles.Price {
 	if len(c.providers) == 0 {
 		return maps.Clone(c.prices)

@@ -35,9 +35,10 @@ func RememberConfined(file string, confined Confined) error {
 	return WriteFile(file, text)
 }
 
-// WriteFile writes a configuration file in one step: a reader sees the old text
-// or the new text. The file keeps its mode. If the path is a link, the file at its
-// target is replaced.
+// WriteFile replaces a configuration file in a single step: a reader sees the
+// old text or the new text. The file keeps its mode. If the path is a link, the
+// file at its target is replaced. WriteFile returns an error if the file cannot
+// be written.
 func WriteFile(path string, text []byte) (err error) {
 	mode := fs.FileMode(0o600)
 	switch real, err := filepath.EvalSymlinks(path); {

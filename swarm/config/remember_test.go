@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRememberConfined holds that one key is added to the user's file, once, and
-// that nothing else in it changes.
+// TestRememberConfined: a single key is added to the user's file, once, and
+// nothing else in it changes.
 func TestRememberConfined(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, give, want string }{

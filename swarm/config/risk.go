@@ -37,9 +37,10 @@ func riskKeys() []key[Config] {
 	}
 }
 
-// readConfined reads what becomes of confined actions. A repository has no say
-// in it, in either direction: what it says is kept apart, to be told. It is not
-// refused as a mode of the walls is, for nothing is less safe without it.
+// readConfined reads the decision about confined actions. A repository cannot
+// set it, in either direction; its value is recorded as ignored. It is not
+// refused like a mode of the sandbox, because ignoring it makes nothing less
+// safe.
 func (c *Config) readConfined(f field) error {
 	var confined Confined
 	if err := f.intoWord(&confined); err != nil {
@@ -59,8 +60,8 @@ func (c *Config) readConfined(f field) error {
 }
 
 // readPatience reads how long questions wait. A repository may have agents give
-// up sooner, and never has one hold its place, and its question, for longer
-// than the user wants.
+// up sooner. It cannot keep an agent and its question waiting longer than the
+// user wants.
 func (c *Config) readPatience(f field) error {
 	d, err := time.ParseDuration(f.node.text)
 	if f.node.kind != unstable.String || err != nil || d <= 0 {
@@ -81,8 +82,8 @@ func (c *Config) readPatience(f field) error {
 	return nil
 }
 
-// Ignored is what the files of a repository say that is not theirs to say, and
-// that does not count therefore, from the lowest file on.
+// Ignored returns the settings of a repository's files that do not count, from
+// the lowest file on.
 func (c *Config) Ignored() []Error {
 	var all []Error
 	for _, e := range c.ignored {
@@ -91,8 +92,8 @@ func (c *Config) Ignored() []Error {
 	return all
 }
 
-// Ignored is what a source says that does not count, as [Config.Ignored],
-// whatever the other files say.
+// Ignored returns the settings of a source that do not count, as
+// [Config.Ignored] does, without regard to the other files.
 func (s Source) Ignored() []Error {
 	c := empty()
 	c.patience = math.MaxInt64 // which is in the user's file

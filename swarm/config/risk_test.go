@@ -31,8 +31,8 @@ func TestRiskKeys(t *testing.T) {
 	}
 }
 
-// TestRiskOfRepository: what comes with a repository has no say in how its
-// agents are judged, in either direction and in none of its files.
+// TestRiskOfRepository: a repository has no influence on how its agents are
+// judged, in either direction and in none of its files.
 func TestRiskOfRepository(t *testing.T) {
 	t.Parallel()
 	const end = ", and not in a repository"

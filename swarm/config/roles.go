@@ -103,7 +103,7 @@ func specsShape() shape {
 	return shape{"list of models", object{"type": "array", "items": specShape().schema}}
 }
 
-// roleSchema is what stands under the name of a role.
+// roleSchema returns the schema of a role's value.
 func roleSchema() object {
 	table := properties(roleKeys())
 	table["anyOf"] = []object{{"required": []string{"model"}}, {"required": []string{"kind"}}, {"required": []string{"limits"}}}
@@ -158,8 +158,8 @@ func specTexts(specs []roles.Spec) []string {
 	return all
 }
 
-// mergeRoles reads the table [roles]. A role is one value: that of a higher
-// file replaces it whole.
+// mergeRoles reads the table [roles]. A role is a single value: that of a
+// higher file replaces it whole.
 func (c *Config) mergeRoles(f field) error {
 	names := tableKeys{keys: map[string]reader{}}
 	for _, name := range f.node.names {
@@ -209,13 +209,13 @@ func (c *Config) Roles() roles.Table { return maps.Clone(c.roles) }
 // RoleOrigin is where a role stands.
 func (c *Config) RoleOrigin(name string) Origin { return c.origins[roleKey(name)] }
 
-// WrongRole blames what is configured for a role, where it stands.
+// WrongRole returns an error about the configuration of a role, at its place.
 func (c *Config) WrongRole(name, reason string) *Error {
 	o := c.RoleOrigin(name)
 	return &Error{File: o.File, Line: o.Line, Key: roleKey(name), Reason: reason}
 }
 
-// roleText is everything about a role that decides what is paid.
+// roleText returns all settings of a role that decide about its cost.
 func roleText(r roles.Role) string {
 	var lines []string
 	if r.Spec != (roles.Spec{}) {

@@ -53,9 +53,9 @@ func sandboxKeys() []key[Config] {
 	}
 }
 
-// readMode reads the mode. A repository may tighten the walls and not take
-// them down; that its local file is the user's own, nothing shows: one may
-// have been committed.
+// readMode reads the mode. A repository may tighten the sandbox and not switch
+// it off. Nothing shows that its local file is the user's own, because such a
+// file may have been committed.
 func (c *Config) readMode(f field) error {
 	var mode Sandbox
 	if err := f.intoWord(&mode); err != nil {
@@ -66,7 +66,7 @@ func (c *Config) readMode(f field) error {
 		return f.wrong("%q may stand in the user configuration only, or be given as --sandbox=off: "+
 			"a repository cannot switch off the sandbox of its agents", mode)
 	case c.Sandbox == SandboxRequire:
-		return nil // what a lower file requires holds
+		return nil // the requirement of a lower file holds
 	}
 	c.Sandbox = mode
 	c.origins[modeKey] = f.origin()
@@ -126,8 +126,9 @@ func (c *Config) PassEnvPatterns() []string {
 	return all
 }
 
-// passEnvItem is what a repository's two files would pass to agents, for the
-// user to approve; false where they pass nothing that the user does not.
+// passEnvItem returns the patterns of a repository's two files that pass
+// variables to agents, for the user to approve. It is false if they pass
+// nothing beyond the user's own patterns.
 func (c *Config) passEnvItem() (Item, bool) {
 	own := map[string]bool{}
 	for _, p := range c.PassEnv {
@@ -145,9 +146,10 @@ func (c *Config) passEnvItem() (Item, bool) {
 	return item, len(names) > 0
 }
 
-// Over is the configuration with what variables of the environment say laid
-// over all files. They are the user's own, so they may say anything. A
-// variable that is empty says nothing; the error names the variable.
+// Over returns the configuration with the values of environment variables over
+// all files. They are the user's own, so they may set anything. An empty
+// variable sets nothing. Over returns an error that names the variable if a
+// value is wrong.
 func (c *Config) Over(lookup func(string) (string, bool)) (*Config, error) {
 	over := *c
 	over.origins = maps.Clone(c.origins)

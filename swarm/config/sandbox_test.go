@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// sandboxTest is what one file says of walls, and what it comes to.
+// sandboxTest is the sandbox part of a file, and its effect.
 type sandboxTest struct {
 	give        string
 	mode        Sandbox
 	hide, write string
-	agent       string // what the agent a may write to
+	agent       string // the folders that the agent a may write to
 }
 
 func sandboxTests() []sandboxTest {
@@ -49,7 +49,7 @@ func wrongPathTests() []wrongTest {
 	for _, list := range []struct {
 		key, before string
 		line        string
-		home        bool // what covers HOME is refused
+		home        bool // a folder that covers HOME is refused
 	}{
 		{"sandbox.hide", "[sandbox]\nhide = [\n'/fine',\n", "4", false},
 		{"sandbox.write", "\n[sandbox]\nwrite = [\n'/fine',\n", "5", true},
@@ -90,8 +90,8 @@ func TestPathsWrong(t *testing.T) {
 	}
 }
 
-// TestSandboxOfRepository: what comes with a repository may tighten the walls
-// and open nothing, whichever of its two files says so.
+// TestSandboxOfRepository: a repository may tighten the sandbox and open
+// nothing, in either of its two files.
 func TestSandboxOfRepository(t *testing.T) {
 	t.Parallel()
 	const (
@@ -122,8 +122,8 @@ func TestSandboxOfRepository(t *testing.T) {
 	}
 }
 
-// TestSandboxPrecedence: of modes the highest file's holds, but that no file
-// loosens what another requires; lists add up.
+// TestSandboxPrecedence: the mode of the highest file holds, but no file
+// loosens the requirement of another; lists add up.
 func TestSandboxPrecedence(t *testing.T) {
 	t.Parallel()
 	mode := func(word string) string { return "[sandbox]\nmode = '" + word + "'" }

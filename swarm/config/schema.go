@@ -12,10 +12,10 @@ import (
 	"agentswarm/swarm/provider"
 )
 
-// object is a JSON Schema or a part of one.
+// object is a JSON Schema or a part of it.
 type object = map[string]any
 
-// shape is what the value of a key may be.
+// shape describes the values of a key.
 type shape struct {
 	words  string // for the documentation
 	schema object
@@ -74,7 +74,8 @@ func durationShape() shape {
 	}}
 }
 
-// patienceShape are durations above zero: one of their numbers is.
+// patienceShape matches durations above zero: at least one of their numbers is
+// not 0.
 func patienceShape() shape {
 	const unit, number, some = `(ns|us|µs|μs|ms|s|m|h)`, `([0-9]+(\.[0-9]*)?|\.[0-9]+)`, `([0-9]*[1-9][0-9]*(\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*)`
 	return shape{"duration above zero", object{
@@ -139,10 +140,10 @@ func envShape() shape {
 // SchemaID names the JSON Schema of the configuration file.
 const SchemaID = "urn:swarm:config-file:1"
 
-// Schema is the JSON Schema (draft 2020-12) of the configuration file, one key
-// a line for people to read. It knows every rule but three, which no schema can
-// say: that a prompt is no part of a shell script, that 7.0 is not 7, and whose
-// file it is.
+// Schema returns the JSON Schema (draft 2020-12) of the configuration file,
+// with a line for each key. It knows every rule but three, which no schema can
+// express: that a prompt is no part of a shell script, that 7.0 is not 7, and
+// whose file it is. Schema returns an error if the schema cannot be encoded.
 func Schema() ([]byte, error) {
 	command := object{"required": []string{"command"}, "allOf": append(agentRules(), without(chosen()...))}
 	defined := properties(agentKeys())

@@ -42,7 +42,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// fits is what an editor that knows the schema says of a file.
+// fits returns the complaint of an editor that knows the schema about a file.
 func fits(s *jsonschema.Schema, text string) error {
 	v := map[string]any{}
 	if err := toml.Unmarshal([]byte(text), &v); err != nil {
@@ -51,7 +51,7 @@ func fits(s *jsonschema.Schema, text string) error {
 	return s.Validate(v)
 }
 
-// TestSchemaFile holds the published schema to the one the program prints.
+// TestSchemaFile: the published schema is the schema that the program prints.
 func TestSchemaFile(t *testing.T) {
 	t.Parallel()
 	want, err := Schema()
@@ -123,7 +123,7 @@ func TestSchemaAccepts(t *testing.T) {
 func TestSchemaRefuses(t *testing.T) {
 	t.Parallel()
 	s := compiled(t)
-	// What a schema cannot say.
+	// Rules that a schema cannot express.
 	beyond := []string{"jobs float", "prompt in a script", "budget_usd next to nothing", "role limit next to nothing"}
 	for _, tt := range slices.Concat(wrongTests(), wrongPathTests()) {
 		err := fits(s, tt.give)
@@ -133,7 +133,8 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-// TestSchemaHasEveryKey: what is read is described, and nothing else.
+// TestSchemaHasEveryKey: the schema describes every key that is read, and no
+// other.
 func TestSchemaHasEveryKey(t *testing.T) {
 	t.Parallel()
 	s := compiled(t)

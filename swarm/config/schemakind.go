@@ -22,7 +22,7 @@ func toolsShape() shape {
 	}}
 }
 
-// anyOf are values as what prints them.
+// anyOf returns values as Stringers.
 func anyOf[T fmt.Stringer](values []T) []fmt.Stringer {
 	all := make([]fmt.Stringer, len(values))
 	for i, v := range values {

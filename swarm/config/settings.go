@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Setting is one key of the configuration as it holds after all files.
+// Setting is a key of the configuration with the value that holds after all
+// files.
 type Setting struct {
 	Table string // "run", "limits" and the like, "roles.NAME", "roles.NAME.limits", "prices.MODEL", "providers.NAME", "checks", "agents.NAME" or "agents.NAME.env"
 	Name  string
@@ -24,7 +25,7 @@ type Setting struct {
 // Key is the dotted name of the setting.
 func (s Setting) Key() string { return s.Table + "." + s.Name }
 
-// SettingsRequest is what the settings depend on besides the files.
+// SettingsRequest holds what the settings depend on besides the files.
 type SettingsRequest struct {
 	Jobs int // required: agents at once, where no file says
 	// Secret tells of a variable whether it holds a credential. Required.
@@ -70,7 +71,7 @@ func lower(paths []Path, highest Origin) []Origin {
 
 func (c *Config) agentSettings(name string, r SettingsRequest) []Setting {
 	d := c.agents[name]
-	// The one place that knows which limits an agent takes from the top.
+	// The only place that knows which limits an agent takes from the top.
 	d.agent, _ = c.Agent(name)
 	var all []Setting
 	table := "agents." + name

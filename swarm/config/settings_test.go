@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// written is what the settings of c are as a file.
+// written returns the settings of c as a file.
 func written(t *testing.T, c *Config, origins bool) string {
 	t.Helper()
 	var b strings.Builder
@@ -80,7 +80,8 @@ off = ["gpt", "claude/x"]
 max_file = "2GiB"
 `
 
-// TestSettings shows a file with every key, and what holds without any.
+// TestSettings shows the settings of a file with every key, and those without
+// any file.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -297,8 +298,8 @@ A_TOKEN = ""
 	}
 }
 
-// TestSettingsAreAll: every key that has a value is shown, and what is shown
-// can be read again as what it was.
+// TestSettingsAreAll: every key with a value is shown, and its text is read
+// back as the same value.
 func TestSettingsAreAll(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, project(everyKey))

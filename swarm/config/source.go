@@ -54,8 +54,8 @@ func (l *Layer) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Source is the text of one configuration file. The caller brings the text,
-// since in a bare repository it comes from a commit and not from a file.
+// Source is the text of a configuration file. The caller passes the text, since
+// in a bare repository it comes from a commit and not from a file.
 type Source struct {
 	Layer Layer  // required
 	Name  string // required; how messages call the file
@@ -110,8 +110,10 @@ func ReadUser(lookup func(string) (string, bool)) (Source, error) {
 	return ReadFile(User, path)
 }
 
-// ReadFile reads one configuration file from disk and names the source after
-// its path. Where there is no such file, the source has no text.
+// ReadFile reads a configuration file from disk and names the source after its
+// path. If there is no such file, the source has no text. ReadFile returns an
+// [*Error] for a dangling link and for a file that is not regular, and an error
+// if reading fails.
 func ReadFile(layer Layer, path string) (_ Source, err error) {
 	source := Source{Layer: layer, Name: path}
 	// A repository may hold a FIFO of this name; opening it must not wait
@@ -138,7 +140,7 @@ func ReadFile(layer Layer, path string) (_ Source, err error) {
 		return Source{}, &Error{File: path, Reason: "is not a regular file"}
 	}
 	var text bytes.Buffer
-	// One byte more than Load takes, so that Load is the one that refuses.
+	// A byte more than Load takes, so that Load refuses it.
 	if _, err := io.Copy(&text, io.LimitReader(f, MaxSize+1)); err != nil {
 		return Source{}, fmt.Errorf("read configuration %s: %w", printable(path), err)
 	}

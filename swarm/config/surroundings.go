@@ -11,24 +11,25 @@ import (
 	"strings"
 )
 
-// Surroundings are what the paths of a configuration are held against, and
-// below which those that begin with ~/ are.
+// Surroundings are the places that the paths of a configuration are compared
+// with. Paths that begin with ~/ are below its Home.
 type Surroundings struct {
 	Home  string   // of the user; empty: there is none
 	Repo  []string // required: the checkout and the git dir
 	State string   // required: the folder of all runs
-	// Closed is what agents never see. No folder to write to may open it.
+	// Closed are paths that agents never see. No folder to write to may open
+	// them.
 	Closed []string
-	// Hide is what agents see nothing of but the folders in it that they may
-	// write to.
+	// Hide are paths that agents do not see, except the folders in them that
+	// they may write to.
 	Hide []string
 	// Absent lets folders to write to be missing.
 	Absent bool
 }
 
-// HidePaths are the paths that agents see nothing of. They are real ones: what
-// is hidden is what a symbolic link leads to, not the link. An error is an
-// [*Error].
+// HidePaths returns the real paths that agents do not see. It hides the target
+// of a symbolic link, not the link. It returns an [*Error] for a path that
+// cannot be hidden.
 func (s Surroundings) HidePaths(paths []Path) ([]string, error) {
 	return eachPath(paths, s.hidePath)
 }
@@ -53,8 +54,8 @@ func eachPath(paths []Path, of func(string) (string, error)) ([]string, error) {
 	return all, nil
 }
 
-// Misplaced lists what is wrong with the paths of all files, as far as the
-// surroundings show it.
+// Misplaced returns the faults of the paths of all files, as far as the
+// surroundings show them.
 func (c *Config) Misplaced(s Surroundings) []*Error {
 	var found []*Error
 	s.Absent, s.Hide = true, nil
@@ -112,8 +113,7 @@ func (s Surroundings) writeFolder(text string) (string, error) {
 	return path, nil
 }
 
-// opens explains what a folder that agents may write to would take from
-// behind the walls.
+// opens explains which protected place a folder to write to would open.
 func (s Surroundings) opens(path string) error {
 	if place := relate(path, s.Home); s.Home != "" && (place == equal || place == covers) {
 		return fmt.Errorf("%s %s; name a folder in it", path, place.of("HOME", s.Home))
@@ -164,7 +164,7 @@ func follow(path string) string {
 	return filepath.Join(follow(filepath.Dir(path)), filepath.Base(path))
 }
 
-// position is where one path is, seen from another.
+// position is the place of a path as seen from another path.
 type position uint8
 
 const (
@@ -174,7 +174,7 @@ const (
 	inside
 )
 
-// relate says how a path that is a real one lies to a place.
+// relate returns the position of a real path to a place.
 func relate(path, place string) position {
 	place = follow(place)
 	switch {
@@ -194,7 +194,7 @@ func below(folder, path string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// of is the position in words. What the place is called may be empty.
+// of returns the position in words. The name of the place may be empty.
 func (p position) of(name, place string) string {
 	if name != "" {
 		place = name + " " + place

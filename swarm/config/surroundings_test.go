@@ -45,7 +45,7 @@ func (y fixture) surroundings() Surroundings {
 	}
 }
 
-// paths makes a list of one path; its D is the folder of the fixture.
+// paths makes a list of a single path; its D is the folder of the fixture.
 func (y fixture) paths(text string) []Path {
 	text = strings.ReplaceAll(text, "D", y.dir)
 	return []Path{{Text: text, Key: "k[0]", Origin: Origin{Layer: User, File: "f", Line: 7}}}
@@ -58,7 +58,7 @@ func TestWriteFolders(t *testing.T) {
 		{give: "D/data", want: "D/data"},
 		{give: "D//data/./", want: "D/data"},
 		{give: "D/data.link", want: "D/data"},
-		{give: "~/.cache/tool", want: "D/home/.cache/tool"}, // in what is hidden
+		{give: "~/.cache/tool", want: "D/home/.cache/tool"}, // below a hidden folder
 		{give: "~/code/../.cache/tool", want: "D/home/.cache/tool"},
 		{give: "D/nope", wrong: "there is no folder D/nope; make it first"},
 		{give: "D/dangling", wrong: "there is no folder D/dangling; make it first"},
@@ -143,8 +143,8 @@ func TestHidePaths(t *testing.T) {
 	}
 }
 
-// TestMisplaced: all lists of all files are looked at, and what is only
-// missing is no mistake of a file.
+// TestMisplaced checks all lists of all files. A missing path is no fault of a
+// file.
 func TestMisplaced(t *testing.T) {
 	t.Parallel()
 	y := newFixture(t)

@@ -11,21 +11,21 @@ import (
 	"agentswarm/swarm/nearest"
 )
 
-// table is a table of the file whose keys each have one value in the whole
-// configuration. Those whose names are the user's, such as [agents.NAME], are
-// read elsewhere.
+// table is a table of the file whose keys each have a single value in the whole
+// configuration. Tables with names of the user, such as [agents.NAME], are read
+// elsewhere.
 type table struct {
 	name    string
 	meaning string // a sentence for the schema
-	example string // of what to write in the place of a value that is no table
+	example string // an example for the error about a value that is no table
 	keys    []key[Config]
-	// keeps says that the readers of its keys keep the origins themselves,
-	// since not every value replaces what is below it.
+	// keeps says that the readers of its keys record the origins themselves,
+	// since not every value replaces the lower value.
 	keeps bool
 	// unknown says more of a key that it does not have; nil: where it belongs.
 	unknown func(name string) string
-	// personal says why what a repository says in it does not count; empty: it
-	// does.
+	// personal is the reason that a repository's settings in it do not count;
+	// empty: they count.
 	personal string
 	// moved says that its keys stood at the top of the file once.
 	moved bool
@@ -77,7 +77,7 @@ func limitsKeys() []key[Config] {
 	return slices.Concat(numberKeys(), timeKeys(), quotaKeys(), budgetKeys())
 }
 
-// mergeTable reads one of the tables.
+// mergeTable reads a table.
 func (c *Config) mergeTable(t table) reader {
 	return func(f field) error {
 		if f.node.kind != unstable.Table {
@@ -110,8 +110,8 @@ func (c *Config) tableReaders(t table) map[string]reader {
 	return keys
 }
 
-// ignore notes that what a repository says does not count. What is wrong with
-// it is wrong all the same.
+// ignore records that a repository's setting does not count. An error in it is
+// still returned.
 func (c *Config) ignore(f field, wrong error, why string) error {
 	if wrong == nil {
 		c.ignored = append(c.ignored, &Error{File: f.file, Line: f.node.line, Key: f.key, Reason: "is ignored: " + why})
@@ -173,7 +173,7 @@ func unknownIn(here string) func(string) string {
 	return func(name string) string { return belongs(name, here) }
 }
 
-// inAgents is what [belongs] calls the tables [agents.NAME].
+// inAgents is the name in [belongs] of the tables [agents.NAME].
 const inAgents = "agents.NAME"
 
 // belongs says in which other tables a key is known; empty for none.

@@ -13,8 +13,8 @@ import (
 	"agentswarm/internal/bytesize"
 )
 
-// odd is a value of each key of the tables that is neither its default nor
-// what a test of another key uses.
+// odd returns a value for each key of the tables. It differs from the default
+// and from the values in tests of other keys.
 func odd() map[string]string {
 	return map[string]string{
 		"run.default_agent": `"odd-1"`, "run.questions": `"deny"`, "run.notify": `"odd 2"`, "run.overlap": `"refuse"`, "run.mention_changes": `false`,
@@ -63,7 +63,7 @@ func fileOf(name, value string) string {
 	return "# a comment\n[" + table + "]\n" + key + " = " + value + "\n"
 }
 
-// TestEveryKeyShows: what a file says of a key is shown, with its place, and
+// TestEveryKeyShows: the value of a key in a file is shown, with its place, and
 // replaces the default.
 func TestEveryKeyShows(t *testing.T) {
 	t.Parallel()
@@ -121,8 +121,8 @@ func changed(a, b reflect.Value) (names []string) {
 	return names
 }
 
-// TestRepositoryMaySay: a repository sets what it always could, in both of its
-// files, and nothing else.
+// TestRepositoryMaySay: a repository sets the allowed keys, in both of its
+// files, and no others.
 func TestRepositoryMaySay(t *testing.T) {
 	t.Parallel()
 	refused := []string{"sandbox.write"}
@@ -188,7 +188,7 @@ func TestNoFlatKeys(t *testing.T) {
 }
 
 // TestSizes: sizes are read in either kind of unit, and written so that they
-// are read as what they were.
+// are read back as the same size.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{

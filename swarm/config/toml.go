@@ -67,7 +67,7 @@ func tomlValue(v any) string {
 	case float64:
 		if v >= 1<<53 {
 			// Without a point or an exponent it would be a whole number, and
-			// too large for one.
+			// too large for a whole number.
 			return strconv.FormatFloat(v, 'e', -1, 64)
 		}
 		return strconv.FormatFloat(v, 'f', -1, 64)
@@ -84,7 +84,7 @@ func tomlValue(v any) string {
 	}
 }
 
-// tomlString quotes a string; one of several lines keeps them.
+// tomlString quotes a string; a string of several lines keeps them.
 func tomlString(s string) string {
 	if strings.Contains(s, "\n") {
 		return "\"\"\"\n" + tomlEscape(s, "\n\t") + `"""`
@@ -92,7 +92,7 @@ func tomlString(s string) string {
 	return `"` + tomlEscape(s, "") + `"`
 }
 
-// tomlEscape writes what does not print, and is not to be kept, as an escape.
+// tomlEscape writes runes that do not print, except those of keep, as escapes.
 func tomlEscape(s, keep string) string {
 	var b strings.Builder
 	for _, r := range s {

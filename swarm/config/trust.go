@@ -16,10 +16,10 @@ import (
 	"agentswarm/internal/statefile"
 )
 
-// Use says what a run would take from the configuration. What a flag has
-// replaced is not used.
+// Use lists the parts of the configuration that a run uses. A part that a flag
+// has replaced is not used.
 type Use struct {
-	PassEnv bool // what agents and checks get of the user's variables
+	PassEnv bool // the user's variables that agents and checks get
 
 	Warm   bool
 	Setup  bool
@@ -27,16 +27,16 @@ type Use struct {
 	Notify bool
 	Hooks  bool
 	Checks bool     // all of them: which ones a script asks for is not known before
-	Roles  bool     // all of them: what a run pays for
+	Roles  bool     // all of them: the run pays for them
 	Agents []string // by name; an empty name means the default agent
 }
 
-// Item is one text from the repository that would be run.
+// Item is a text from the repository that would be run.
 type Item struct {
 	Key    string // "workspace.setup", "run.notify" and the like, "sandbox.pass_env", "hooks.NAME", "checks.NAME", "roles.NAME" or "agents.NAME"
 	Origin Origin
-	// Text is what would be run, quoted: it holds no control characters but
-	// line ends, and two texts are equal only if what would be run is.
+	// Text is the quoted command that would be run. Its only control characters
+	// are line ends. Two texts are equal only if the commands are equal.
 	Text string
 }
 
@@ -46,21 +46,22 @@ func (i Item) String() string {
 		strings.ReplaceAll(i.Text, "\n", "\n    "))
 }
 
-// Digest names the approval of the item: the SHA-256 of what its file holds.
-// It changes when the key or the text changes, not when the text moves.
+// Digest returns the name of the item's approval: the SHA-256 of its record. It
+// changes when the key or the text changes, not when the text moves.
 func (i Item) Digest() string {
 	sum := sha256.Sum256(i.record())
 	return hex.EncodeToString(sum[:])
 }
 
-// record is what the approval's file holds. The key comes first on a line of
-// its own and no key holds a line end, so that no two items share a record.
+// record returns the contents of the approval's file. The key comes first on a
+// line of its own and no key holds a line end, so that no two items share a
+// record.
 func (i Item) record() []byte {
 	return []byte("approved 1: " + i.Key + "\n" + i.Text + "\n")
 }
 
-// Needs lists what this run would use and the user did not write, in the order
-// in which a run comes to it. The user's own configuration needs no approval.
+// Needs returns the items that this run would use and the user did not write,
+// in the order of their use. The user's own configuration needs no approval.
 func (c *Config) Needs(use Use) []Item {
 	var items []Item
 	add := func(key, text string) {
@@ -140,8 +141,8 @@ func (u Use) script(key string) bool {
 	}
 }
 
-// text is everything about an agent that decides what is run and what it is
-// given. Limits of time are left out: they run nothing.
+// text returns all settings of an agent that decide about its command and its
+// input. Limits of time are left out: they run nothing.
 func (a Agent) text() string {
 	var lines []string
 	if len(a.Command) > 0 {
@@ -157,8 +158,7 @@ func (a Agent) text() string {
 		)
 	}
 	lines = append(lines, a.choices()...)
-	// Only where it is so: what was approved before there was this key stays
-	// approved.
+	// Only if it is set: older approvals, from before this key, stay valid.
 	if a.PTY {
 		lines = append(lines, "pty = true")
 	}
@@ -171,8 +171,8 @@ func (a Agent) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// choices are what an agent that is no command is told to use, as far as
-// anything is.
+// choices returns the settings of an agent that is not a command, as far as
+// they are set.
 func (a Agent) choices() []string {
 	var lines []string
 	for _, option := range []struct{ key, value string }{{"model", a.Model}, {"effort", a.Effort}} {
@@ -207,9 +207,9 @@ func quoteLines(script string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Trust is the folder of the user's approvals for one repository. An approval
-// is a file named after an item's digest that holds the text, so that a person
-// can read what was approved, and take it back by removing the file.
+// Trust is the folder of the user's approvals for a repository. An approval is
+// a file named after an item's digest that holds the text. A person can read
+// the approved text, and revoke it by removing the file.
 type Trust struct {
 	Dir string // required; outside the repository
 }
@@ -288,8 +288,9 @@ func (t Trust) path(i Item) string {
 	return filepath.Join(t.Dir, i.Digest())
 }
 
-// safe tells whether the folder is there. One that others may write could
-// hold approvals that the user never gave.
+// safe reports whether the folder exists. It returns an error for a folder that
+// other users may write to, because it could hold approvals that the user never
+// gave.
 func (t Trust) safe() (bool, error) {
 	if !filepath.IsAbs(t.Dir) {
 		return false, fmt.Errorf("trust folder %q is not an absolute path", t.Dir)

@@ -82,7 +82,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestItemText shows what a person is asked about.
+// TestItemText shows the text that a person approves.
 func TestItemText(t *testing.T) {
 	t.Parallel()
 	items := mustLoad(t, project(repository)).Needs(Use{Setup: true, Agents: []string{"a"}})
@@ -175,7 +175,8 @@ env.A = "\u0085\n"
 	}
 }
 
-// TestDigest: what decides what is run changes the digest, nothing else does.
+// TestDigest: a change of the command or its input changes the digest, and
+// nothing else does.
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	const base = "[agents.a]\ncommand = ['x', 'y']\nformat = 'jsonl'\nenv.A = 'b'\n"
@@ -333,8 +334,8 @@ func TestTrustUnsafe(t *testing.T) {
 	}
 }
 
-// TestPassEnvNeedsApproval: a repository's patterns are asked about, but for
-// those that the user has too, and again when one is added.
+// TestPassEnvNeedsApproval: a repository's patterns need approval, except those
+// that the user has too. A new pattern needs approval again.
 func TestPassEnvNeedsApproval(t *testing.T) {
 	t.Parallel()
 	pass := func(names string) string { return "[sandbox]\npass_env = [" + names + "]\n" }

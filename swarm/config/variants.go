@@ -24,7 +24,7 @@ func variantsKeys() []key[Config] {
 	}
 }
 
-// variantShape is a list of what variants are called.
+// variantShape describes a list of names of variants.
 func variantShape() shape {
 	names := ""
 	for i, f := range variants.Families() {

@@ -40,14 +40,14 @@ func (i *Input) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Format says what an agent writes to stdout.
+// Format is the form of an agent's stdout.
 type Format uint8
 
 // The formats of stdout.
 const (
 	FormatUnset Format = iota
 	FormatText         // all of it is the answer
-	FormatJSONL        // one event a line
+	FormatJSONL        // an event on each line
 )
 
 // String is the word for the format.
@@ -68,7 +68,7 @@ func (f *Format) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Success says what makes an agent that ended a completed one.
+// Success is the condition under which an ended agent counts as completed.
 type Success uint8
 
 // The rules of success.
@@ -96,7 +96,7 @@ func (s *Success) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Questions says what happens to an agent that asks something.
+// Questions decides about an agent that asks a question.
 type Questions uint8
 
 // The ways with questions.
@@ -124,14 +124,14 @@ func (q *Questions) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Overlap says what happens to tasks that may touch the same files.
+// Overlap decides about tasks that may touch the same files.
 type Overlap uint8
 
 // The ways with tasks that overlap.
 const (
 	OverlapUnset     Overlap = iota
 	OverlapWarn              // they are named before the start
-	OverlapSerialize         // the later one starts when the earlier one has ended
+	OverlapSerialize         // the later task starts when the earlier task has ended
 	OverlapRefuse            // nothing starts
 )
 
@@ -155,10 +155,10 @@ func (o *Overlap) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Sandbox says what stands around agents.
+// Sandbox is the mode of the sandbox around agents.
 type Sandbox uint8
 
-// The ways with walls.
+// The modes with a sandbox.
 const (
 	SandboxUnset   Sandbox = iota
 	SandboxAuto            // the best that the machine gives
@@ -186,8 +186,8 @@ func (s *Sandbox) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Confined says what becomes of an action that destroys something, where all
-// of it is the agent's own and walls hold.
+// Confined decides about a destructive action on the agent's own files inside a
+// sandbox.
 type Confined uint8
 
 // The ways with confined actions.
@@ -222,7 +222,7 @@ type Backend uint8
 const (
 	BackendUnset    Backend = iota
 	BackendAuto             // the cheapest that works
-	BackendOverlay          // a shared checkout, and what is changed
+	BackendOverlay          // a shared checkout, with the changes in a layer of their own
 	BackendReflink          // a clone of a shared checkout
 	BackendCopy             // a copy of a shared checkout
 	BackendWorktree         // a linked worktree

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// wrongTest is a file with one mistake.
+// wrongTest is a file with a single mistake.
 type wrongTest struct{ name, give, want string }
 
 func wrongTests() []wrongTest {
@@ -230,7 +230,7 @@ func TestLoadWrong(t *testing.T) {
 	}
 }
 
-// TestCheck: one mistake does not hide the next.
+// TestCheck: a mistake does not hide the next.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// agentRequest is what one agent is asked to do.
+// agentRequest is the task of an agent.
 type agentRequest struct {
 	Dir    string // required: the workspace
 	Item   string // required: the package's folder in it, slash-separated
@@ -22,8 +22,8 @@ type agentRequest struct {
 	Stdout io.Writer
 }
 
-// agent is the whole agent: it waits for the others, then moves one package
-// from the old function to the new one.
+// agent is the whole agent: it waits for the others, then moves a package from
+// the old function to the new function.
 func agent(ctx context.Context, r agentRequest) error {
 	quiet := tells(r.Stdout, "waiting for the others")
 	leave, err := meet(ctx, r.Gate, path.Base(r.Item))
@@ -66,8 +66,8 @@ func move(r agentRequest) (files, counted, error) {
 	return changed, done, nil
 }
 
-// tells writes what an agent does every second until it is to be quiet: one that
-// is silent for long is taken for one that hangs.
+// tells writes the current action of an agent every second until quiet is
+// called. A long silent agent would count as hanging.
 func tells(out io.Writer, what string) (quiet func()) {
 	done := make(chan struct{})
 	var told sync.WaitGroup
@@ -89,8 +89,8 @@ func tells(out io.Writer, what string) (quiet func()) {
 	}
 }
 
-// readPackage reads what concerns one package: its folder, and the list it
-// may be on.
+// readPackage reads the files of a package: its folder, and the list it may be
+// on.
 func readPackage(dir, item string) (files, error) {
 	inside, err := readFiles(filepath.Join(dir, filepath.FromSlash(item)))
 	if err != nil {
@@ -106,8 +106,8 @@ func readPackage(dir, item string) (files, error) {
 }
 
 // migrate returns the files of a tree that change when the package at item
-// moves to the new function. It reads nothing but the tree, so that whoever
-// checks the agents can compute what they must have done.
+// moves to the new function. It reads only the tree, so that the check of the
+// agents can compute their expected changes.
 func migrate(tree files, item string) (files, counted, error) {
 	changed := files{}
 	var done counted

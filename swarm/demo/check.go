@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// facts are what came of a demo.
+// facts are the results of a demo.
 type facts struct {
 	runCode   int    // of `swarm run`
 	mergeCode int    // of `swarm merge`
@@ -28,8 +28,8 @@ func (f *facts) agent(name string) (reportAgent, bool) {
 	return reportAgent{}, false
 }
 
-// deviations compares the facts with the plan: one line for each thing that
-// is not as planned.
+// deviations compares the facts with the plan, and returns a line for each
+// deviation.
 func (d *demo) deviations(f *facts) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if f.runCode != exitDegraded {
@@ -119,7 +119,7 @@ func (d *demo) conflictDeviations(f *facts) (wrong []string) {
 }
 
 // merged computes the tree that must have landed, without git and without
-// agents: every planned change in turn on what they started from.
+// agents: every planned change in turn on the agents' base.
 func (d *demo) merged() (files, error) {
 	tree := maps.Clone(d.tree)
 	for _, p := range d.packages {
@@ -135,8 +135,8 @@ func (d *demo) merged() (files, error) {
 	return tree, nil
 }
 
-// differences says in which files a tree differs from what it must be: the
-// first few by name.
+// differences names the files in which a tree differs from the expected tree:
+// the first few by name.
 func differences(what string, got, want files) []string {
 	const few = 5
 	var differ []string

@@ -14,14 +14,14 @@ import (
 )
 
 // The renaming: [oldName] becomes [newName], which has a second result;
-// [dropName] turns its two results back into one.
+// [dropName] turns its two results back into a single result.
 const (
 	oldName  = "Get"
 	newName  = "Lookup"
 	dropName = "Value"
 )
 
-// counted is what a rewrite did.
+// counted is the number of changes of a rewrite.
 type counted struct{ calls, mentions int }
 
 func (c *counted) add(more counted) {
@@ -29,8 +29,8 @@ func (c *counted) add(more counted) {
 	c.mentions += more.mentions
 }
 
-// RefusedError names a place that a person must look at: what stands there
-// cannot be rewritten without changing what the program means.
+// RefusedError names a place that a person must look at, because no rewrite of
+// it keeps the meaning of the program.
 type RefusedError struct {
 	Pos    token.Position
 	Reason string
@@ -38,15 +38,15 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Reason) }
 
-// rewriteGo moves the callers in one Go file from the old function to the new
-// one, and what its comments say about it. Behaviour stays the same:
+// rewriteGo moves the callers in a Go file from the old function to the new
+// function, and rewrites its comments about it. Behaviour stays the same:
 //
 //	v := kv.Get(s, k)    v, _ := kv.Lookup(s, k)
 //	f(kv.Get(s, k))      f(kv.Value(kv.Lookup(s, k)))
 //	kv.Get(s, k)         kv.Lookup(s, k)
 //
-// A generated file is left alone: its generator would undo the change.
-// The error is a [*RefusedError] where a person must decide.
+// A generated file is left alone: its generator would undo the change. The
+// error is a [*RefusedError] where a person must decide.
 func rewriteGo(name, src string) (string, counted, error) {
 	f := goFile{set: token.NewFileSet(), src: src, parents: map[ast.Node]ast.Node{}}
 	var err error
@@ -81,7 +81,7 @@ func rewriteGo(name, src string) (string, counted, error) {
 	return string(formatted), f.done, nil
 }
 
-// goFile is one file being rewritten.
+// goFile is a file being rewritten.
 type goFile struct {
 	set     *token.FileSet
 	tree    *ast.File
@@ -134,7 +134,7 @@ func (f *goFile) isOld(n *ast.SelectorExpr) bool {
 	})
 }
 
-// use rewrites one use of the old function by what stands around it.
+// use rewrites a use of the old function by the code around it.
 func (f *goFile) use(n *ast.SelectorExpr) error {
 	call, ok := f.parents[n].(*ast.CallExpr)
 	if !ok || call.Fun != n {
@@ -162,9 +162,9 @@ func (f *goFile) use(n *ast.SelectorExpr) error {
 	return nil
 }
 
-// twoNames gives a declaration of one variable its second name, if it can
-// have one. A declared type would hold for both, so "string" goes, since that
-// is what the call says anyway; any other type stays.
+// twoNames gives a declaration of a single variable its second name, if it can
+// have that. A declared type would hold for both. So "string" goes, since it is
+// the type of the call anyway; any other type stays.
 func (f *goFile) twoNames(spec *ast.ValueSpec) bool {
 	decl, ok := f.parents[spec].(*ast.GenDecl)
 	if !ok || decl.Tok != token.VAR || len(spec.Names) != 1 || len(spec.Values) != 1 {
@@ -195,8 +195,8 @@ func (f *goFile) refuse(n ast.Node, reason string) error {
 	return &RefusedError{Pos: f.set.PositionFor(n.Pos(), false), Reason: reason}
 }
 
-// comments collects the edits of what the comments say. The names the
-// library goes by are its own and those this file imports it under.
+// comments collects the edits of the comments. The names of the library are its
+// own name and those this file imports it under.
 func (f *goFile) comments() {
 	names := map[string]bool{path.Base(library): true}
 	for _, spec := range f.tree.Imports {
@@ -209,7 +209,7 @@ func (f *goFile) comments() {
 	}
 	for _, group := range f.tree.Comments {
 		if isOutput(group) {
-			continue // what an example must print is no prose
+			continue // the expected output of an example is no prose
 		}
 		for _, c := range group.List {
 			start := f.offset(c.Pos())

@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Env is what the demo needs of the program it is part of.
+// Env holds the parts of its program that the demo needs.
 type Env struct {
 	Dir            string // the working directory
 	Environ        []string
@@ -20,11 +20,11 @@ type Env struct {
 
 	// Self is the path of the running binary, which is also the agent.
 	Self string
-	// Calls is how the user called us ("go run .", "swarm"), so that what we
-	// print can be typed.
+	// Calls is the user's call of the program ("go run .", "swarm"), so that
+	// printed commands can be typed.
 	Calls string
-	// Swarm runs one command in this process as if the user had typed it in
-	// dir, and returns its exit code.
+	// Swarm runs a command in this process as if the user had typed it in dir,
+	// and returns its exit code.
 	Swarm func(ctx context.Context, dir string, stdout, stderr io.Writer, args ...string) int
 }
 
@@ -32,16 +32,16 @@ type Env struct {
 // gate's socket and the folder of a package; it works in its own folder.
 const agentCommand = "__demo-agent"
 
-// idleTimeout is how long an agent of the demo may write nothing. Those that
-// wait for the others, or work, write something every second, so that only the
-// one that hangs is silent for long, however slow the machine is.
+// idleTimeout is the time that an agent of the demo may write nothing. Agents
+// that wait for the others, or work, write something every second. So only the
+// hanging agent is silent for long, however slow the machine is.
 const idleTimeout = 10 * time.Second
 
 // gateTime is how long the first agent waits for the last: a hundred
 // workspaces are made in seconds, on a busy machine in a minute.
 const gateTime = 3 * time.Minute
 
-// Commands returns the command `demo` and the hidden one that is its agent.
+// Commands returns the command `demo` and the hidden command that is its agent.
 func Commands(env Env) []*cli.Command {
 	return []*cli.Command{
 		{
@@ -89,12 +89,12 @@ Examples:
 
 // request is a demo that was asked for and can be given.
 type request struct {
-	dir      string // empty: a new one
+	dir      string // empty: a new folder
 	packages int
 	gate     time.Duration // how long the first agent waits for the last
 }
 
-// newRequest checks what the user typed. It writes nothing.
+// newRequest checks the user's arguments. It writes nothing.
 func newRequest(env Env, c *cli.Context) (request, error) {
 	r := request{packages: c.Int("packages"), gate: gateTime}
 	switch {
@@ -148,12 +148,12 @@ func onPath(name string, environ []string) bool {
 	return false
 }
 
-// UsageError says what was wrong with how the demo was called.
+// UsageError is a fault in a call of the demo.
 type UsageError struct{ Text, Help string }
 
 func (e *UsageError) Error() string { return e.Text }
 
-// Hint says what would be right.
+// Hint returns the right form.
 func (e *UsageError) Hint() string { return e.Help }
 
 // Kind is the kind of the error in JSON.

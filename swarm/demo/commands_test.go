@@ -126,7 +126,7 @@ func TestAgentTells(t *testing.T) {
 	if err := errors.Join(err, os.Remove(list), fifo.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.Copy(io.Discard, out) // what there is to say comes with its end
+	_, _ = io.Copy(io.Discard, out) // the answer comes with the end of the output
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

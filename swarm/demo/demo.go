@@ -15,8 +15,8 @@ import (
 // landed is the branch the demo merges into.
 const landed = "landed"
 
-// The checks. Paths are trimmed from what Go builds, so that its cache serves
-// every workspace, and a package that was tested in one is not tested again
+// The checks. Paths are trimmed from Go's build, so that its cache serves every
+// workspace. So a package that was tested in a workspace is not tested again
 // when all are merged. The user's own flags and workspaces stay out of it.
 const (
 	verifyPackage = `GOFLAGS= GOWORK=off go test -trimpath "./$SWARM_ITEM"`
@@ -30,15 +30,15 @@ const (
 	exitConflict = 4
 )
 
-// demo is one demo while it is shown.
+// demo is a running demo.
 type demo struct {
 	env      Env
 	request  request
 	packages []entry
 	repo     repository
-	tree     files     // what the agents start from
+	tree     files     // the base of the agents
 	before   files     // the checkout, as it was before they started
-	run      string    // the id of the run; empty before there is one
+	run      string    // the id of the run; empty before there is a run
 	began    time.Time // when the first file was written
 }
 
@@ -99,7 +99,7 @@ func (d *demo) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// buildCache is the folder in which go keeps what it has compiled.
+// buildCache returns the folder in which go stores compiled packages.
 func buildCache() (string, error) {
 	dir := os.Getenv("GOCACHE")
 	if !filepath.IsAbs(dir) {
@@ -112,7 +112,7 @@ func buildCache() (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// agents runs one agent a package and notes what came of it.
+// agents runs an agent for each package and records the results.
 func (d *demo) agents(ctx context.Context, f *facts) (err error) {
 	g, err := openGate(ctx, len(d.packages), d.request.gate)
 	if err != nil {
@@ -127,8 +127,8 @@ func (d *demo) agents(ctx context.Context, f *facts) (err error) {
 	f.runCode = d.env.Swarm(ctx, d.repo.dir, &out, d.env.Stderr,
 		"run", "--each", "packages/*/", "-j", strconv.Itoa(len(d.packages)),
 		"--idle-timeout", idleTimeout.String(), "--verify", verifyPackage, "--json",
-		// Else there is no way out of the walls to the gate, and each agent would
-		// compile the standard library for itself.
+		// Else there is no way out of the sandbox to the gate, and each agent
+		// would compile the standard library for itself.
 		"--write", filepath.Dir(g.Path), "--write", cache,
 		"--", d.env.Self, agentCommand, g.Path, "{item}")
 	f.peak = g.Peak()
@@ -149,7 +149,7 @@ func (d *demo) agents(ctx context.Context, f *facts) (err error) {
 	return nil
 }
 
-// merge lands what can be landed and reads back what the run has become.
+// merge lands the patches that can land and reads back the state of the run.
 func (d *demo) merge(ctx context.Context, f *facts) (err error) {
 	var out bytes.Buffer
 	f.mergeCode = d.env.Swarm(ctx, d.repo.dir, &out, d.env.Stderr,
@@ -169,7 +169,7 @@ func (d *demo) merge(ctx context.Context, f *facts) (err error) {
 	return err
 }
 
-// report is what `swarm status --json` says of a run, as far as it matters.
+// report is the part of a run's `swarm status --json` that matters.
 type report struct {
 	Schema  string        `json:"schema"`
 	Run     string        `json:"run"`
@@ -221,7 +221,7 @@ func stopped(ctx context.Context, code int) bool {
 	return ctx.Err() != nil || code == 130 || code == 143
 }
 
-// deviated prints what is not as planned, one line each.
+// deviated prints the deviations from the plan, each on a line.
 func (d *demo) deviated(wrong []string) error {
 	fmt.Fprintln(d.env.Stderr, "\nThis is not as planned:")
 	for _, line := range wrong {
@@ -239,7 +239,7 @@ func (d *demo) deviated(wrong []string) error {
 
 // StoppedError says that somebody stopped the demo.
 type StoppedError struct {
-	Code  int   // what the command that was stopped exited with
+	Code  int   // the exit code of the stopped command
 	Cause error // nil where only the exit code says so
 }
 
@@ -259,7 +259,7 @@ type DeviationError struct{ Text, Help string }
 
 func (e *DeviationError) Error() string { return "the demo did not go as planned: " + e.Text }
 
-// Hint says what may help.
+// Hint returns a suggestion.
 func (e *DeviationError) Hint() string { return e.Help }
 
 // ExitCode is that of a swarm that did not do its job.

@@ -26,11 +26,11 @@ const sandboxLine = "sandbox: Landlock only, workspaces copied; a reason: a reme
 type fakeSwarm struct {
 	t       *testing.T
 	env     Env
-	base    files // what the agents start from
+	base    files // the base of the agents
 	agents  []reportAgent
 	results []files
 	typed   [][]string
-	spoil   func(*report) // what status says instead of the truth
+	spoil   func(*report) // a false status in place of the true status
 	absent  int           // how many agents never come to life
 	stop    func()        // called instead of merging
 	touch   bool          // the merge changes the checkout
@@ -191,7 +191,7 @@ func shown(ctx context.Context, t *testing.T, f *fakeSwarm) (stdout, stderr, dir
 	}
 	patience := time.Minute
 	if f.absent > 0 {
-		patience = 2 * time.Second // nobody is waited for longer than it takes
+		patience = 2 * time.Second // no wait takes longer than necessary
 	}
 	err = run(ctx, f.env, request{dir: dir, packages: 14, gate: patience})
 	return out.String(), errs.String(), dir, err

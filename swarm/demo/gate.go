@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The answers of the gate to an agent: one line, then the end.
+// The answers of the gate to an agent: a line, then the end.
 const (
 	sayGo     = "go"
 	printLate = "late "
@@ -30,7 +30,7 @@ type gate struct {
 	listener net.Listener
 	serving  sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	live   map[net.Conn]string
 	peak   int
 	answer string // empty while all wait
@@ -63,8 +63,9 @@ func openGate(ctx context.Context, size int, patience time.Duration) (*gate, err
 	return g, nil
 }
 
-// Close turns everybody away, waits until nobody is served any more, and
-// removes the socket.
+// Close refuses new agents, waits until no agent is served any more, and
+// removes the socket's folder. It returns an error if either cannot be closed
+// or removed.
 func (g *gate) Close() error {
 	err := g.listener.Close()
 	g.mu.Lock()
@@ -114,8 +115,8 @@ func (g *gate) enter(conn net.Conn) bool {
 	return true
 }
 
-// attend serves one agent until it hangs up, which it does only by ending:
-// the connection is the proof that it lives.
+// attend serves an agent until it hangs up, which it does only by ending: the
+// connection is the proof that it lives.
 func (g *gate) attend(conn net.Conn) {
 	defer func() {
 		g.mu.Lock()

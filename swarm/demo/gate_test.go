@@ -36,7 +36,7 @@ func TestGateLetsAllThroughAtOnce(t *testing.T) {
 	if got := g.Peak(); got != size {
 		t.Errorf("Peak = %d, want %d", got, size)
 	}
-	// Whoever comes later, as a second attempt does, need not wait.
+	// A later agent, such as that of a second attempt, need not wait.
 	leave, err := meet(t.Context(), g.Path, "agent0")
 	if err != nil {
 		t.Fatalf("meet afterwards = %v, want to pass", err)
@@ -76,7 +76,7 @@ func TestGateCountsWhoIsThere(t *testing.T) {
 	}
 	come("a\n")
 	come("b\n") // a has gone by now, so they were never there together
-	come("")    // says nothing: is nobody
+	come("")    // says nothing: does not count
 	if got := g.Peak(); got != 1 {
 		t.Errorf("Peak = %d, want 1", got)
 	}

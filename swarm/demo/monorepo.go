@@ -58,7 +58,8 @@ func monorepo(packages []entry) (files, error) {
 	return tree, nil
 }
 
-// render adds what the templates below folder make of values, below under.
+// render adds the files that the templates below folder make from values. Their
+// paths are below under.
 func (t files) render(folder, under string, values any) error {
 	name := path.Base(under)
 	return fs.WalkDir(templates, folder, func(at string, d fs.DirEntry, err error) error {

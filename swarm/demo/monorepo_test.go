@@ -46,7 +46,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// The whole plan rests on what the agents' edits do to the code, so it is
+// The whole plan rests on the effect of the agents' edits on the code, so it is
 // tried with the real go command.
 func TestMonorepoCompiles(t *testing.T) {
 	t.Parallel()
@@ -88,8 +88,8 @@ func TestMonorepoCompiles(t *testing.T) {
 	}
 }
 
-// moveAll does what all agents do that find nothing to refuse, and checks
-// that each did it completely.
+// moveAll makes the changes of all agents that find nothing to refuse, and
+// checks that each is complete.
 func moveAll(t *testing.T, packages []entry, tree files) {
 	t.Helper()
 	for _, p := range packages {

@@ -9,7 +9,7 @@ import (
 
 // The five that go wrong, by the package they work on, and why:
 //
-//   - two take their names off one line of one shared file, so the second
+//   - two take their names off the same line of a shared file, so the second
 //     conflicts with the first;
 //   - one finds a call that a machine must not rewrite, and fails;
 //   - one never ends and runs into its time-out: the only one that pretends;
@@ -22,8 +22,8 @@ const (
 	breaksATest = "manual"
 )
 
-// How many packages there may be. Any fewer would leave out one of the five,
-// or one of the shapes a package can have.
+// How many packages there may be. Any fewer would leave out an agent of the
+// five, or a shape that a package can have.
 const (
 	minPackages = 10
 	maxPackages = 100
@@ -41,7 +41,7 @@ const (
 	unverified                // completed, but its check failed
 )
 
-// String is what the outcome is called in a report.
+// String returns the name of the outcome in a report.
 func (o outcome) String() string {
 	switch o {
 	case lands:
@@ -75,7 +75,7 @@ func planned(name string) outcome {
 	}
 }
 
-// entry is one line of the catalogue: a package to be written.
+// entry is a line of the catalogue: a package to be written.
 type entry struct {
 	Name  string // of the package and its folder
 	shape string // the templates it is made of

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// announce says where the monorepo is and what happens to it now.
+// announce tells where the monorepo is and what happens to it now.
 func (d *demo) announce() {
 	fmt.Fprintf(d.env.Stdout, `A monorepo of %d packages (%d files, 1 commit) is in
   %s
@@ -34,7 +34,8 @@ func (d *demo) report(f *facts) error {
 		a, _ := f.agent(name)
 		return a.ID
 	}
-	// Everything below was compared with the run, so plan and facts are one.
+	// Everything below was compared with the run, so plan and facts are the
+	// same.
 	w := d.env.Stdout
 	line := func(n int, format string, args ...any) {
 		fmt.Fprintf(w, "  %3d  %s\n", n, fmt.Sprintf(format, args...))
@@ -65,7 +66,8 @@ func (d *demo) report(f *facts) error {
 	return nil
 }
 
-// farewell says how to be rid of what the demo leaves for the user to look at.
+// farewell tells how to remove the files that the demo leaves for the user to
+// look at.
 func (d *demo) farewell() {
 	fmt.Fprint(d.env.Stdout, "\nRemove it:\n\n")
 	if d.run != "" {
@@ -97,7 +99,7 @@ func countTests(tree files) (tests, packages int, err error) {
 	return tests, len(in), nil
 }
 
-// quote makes a path one word of a shell.
+// quote returns a path as a single word of a shell.
 func quote(at string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

@@ -39,9 +39,9 @@ func wordRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// rewriteMarkdown moves a text from the old function to the new one. Go code
-// between fences is rewritten as code where it parses, so that it still
-// compiles for whoever copies it.
+// rewriteMarkdown moves a text from the old function to the new function. Go
+// code between fences is rewritten as code where it parses, so that a reader's
+// copy still compiles.
 func rewriteMarkdown(src string) (string, counted) {
 	var out, code strings.Builder
 	var done counted
@@ -66,13 +66,13 @@ func rewriteMarkdown(src string) (string, counted) {
 			out.WriteString(text)
 		}
 	}
-	text, did := rename(code.String()) // a fence that nobody closed
+	text, did := rename(code.String()) // an unclosed fence
 	done.add(did)
 	return out.String() + text, done
 }
 
 // rewriteSnippet rewrites Go code that is a file, some declarations or some
-// statements. What is none of these is renamed as words.
+// statements. In any other code it renames words.
 func rewriteSnippet(code string) (string, counted) {
 	head := "package p\n\nimport \"" + library + "\"\n\n"
 	for _, around := range [][2]string{

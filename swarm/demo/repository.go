@@ -22,8 +22,8 @@ type repository struct {
 
 func newRepository(environ []string) repository { return repository{git: git.New(environ)} }
 
-// create makes one commit of all that is in the folder. Its author is the
-// demo: the user may not have said who they are.
+// create makes a commit of all files in the folder. Its author is the demo: the
+// user may have no author configured.
 func (r repository) create(ctx context.Context) error {
 	who := []string{
 		"GIT_AUTHOR_NAME=swarm demo", "GIT_AUTHOR_EMAIL=demo@localhost",
@@ -44,8 +44,9 @@ func (r repository) create(ctx context.Context) error {
 	return nil
 }
 
-// checkout is all of the user's that the agents and the merge must not touch:
-// the files, the state of git around them, and every branch but the new one.
+// checkout returns the user's state that the agents and the merge must not
+// touch: the files, the state of git around them, and every branch but the new
+// branch.
 func (r repository) checkout(ctx context.Context) (files, error) {
 	all, err := readFiles(r.dir, ".git")
 	if err != nil {

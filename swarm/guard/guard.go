@@ -1,10 +1,10 @@
-// Package guard stands before programs in the PATH of agents where no walls
-// keep what those do to what is the agent's own.
+// Package guard stands before programs in the PATH of agents where no sandbox
+// confines the programs to the agent's own files.
 //
-// A guard is a link with the name of a program to the kept binary of swarm. It
-// asks, as a hook would, whether the command line may be, and becomes the
-// program where it may. It judges nothing, and is no wall: who calls a program
-// by its path, or is none of the programs that have guards, goes around it.
+// A guard is a link with the name of a program to the kept binary of swarm.
+// Like a hook, it asks whether the command line is allowed, and becomes the
+// program if it is. It judges nothing, and is no sandbox. A call of a program
+// by its path goes around it, and so does a program without a guard.
 //
 // A configure script may run hundreds of them, so it does without most of the
 // binary (see package early).
@@ -52,8 +52,9 @@ func Called(argv0 string) (name string, ok bool) {
 	return name, err == nil && info.IsDir()
 }
 
-// Without is a PATH less the folders of guards in it: those of an agent's own
-// commands have nobody to ask for what swarm itself runs for it.
+// Without returns a PATH less the folders of guards in it. The guards of an
+// agent's own commands have no socket to ask when swarm itself runs a program
+// for the agent.
 func Without(path string) string {
 	kept := slices.DeleteFunc(strings.Split(path, ":"), func(dir string) bool {
 		above := filepath.Dir(filepath.Clean(dir))
@@ -134,9 +135,8 @@ func (r *Request) refusal() string {
 
 var errMissing = errors.New("there is no such program in PATH")
 
-// next is the program that PATH names after the guard: another one's guard,
-// where there is one. One that looked from the front might find that again and
-// again.
+// next returns the program that PATH names after the guard, which may be
+// another guard. A search from the front could find that guard again and again.
 func (r *Request) next() (string, error) {
 	self, err := os.Stat("/proc/self/exe")
 	if err != nil {
@@ -166,7 +166,7 @@ func (r *Request) next() (string, error) {
 	return filepath.Abs(found)
 }
 
-// env is a variable's value, the last one as for exec.
+// env returns the value of a variable, the last value as for exec.
 func (r *Request) env(name string) string {
 	for _, kv := range slices.Backward(r.Environ) {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {

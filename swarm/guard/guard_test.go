@@ -94,13 +94,14 @@ func (g *fixture) guards(build string, names ...string) string {
 	return dir
 }
 
-// said is what a command printed and how it ended; a signal is 128 and more.
+// said is the output of a command and its exit code; a signal is 128 and more.
 type said struct {
 	code        int
 	out, errors string
 }
 
-// shell runs a text where PATH names some folders, and what a shell needs.
+// shell runs a text with some folders in PATH, and the programs that a shell
+// needs.
 func (g *fixture) shell(text string, path []string, more ...string) said {
 	g.t.Helper()
 	cmd := g.command(text, path, more...)
@@ -136,7 +137,7 @@ func (g *fixture) lines() []string {
 	return all
 }
 
-// byWord allows all but what has "no" in it.
+// byWord allows all commands but those with "no" in them.
 func byWord(_ context.Context, a ask.Action) ask.Answer {
 	if strings.Contains(a.Command, "no") {
 		return ask.Answer{Reason: "it\nis bad", Instead: "yes"}
@@ -186,7 +187,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestWhere: what is asked names the folder.
+// TestWhere: the question names the folder.
 func TestWhere(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, byWord)
@@ -201,8 +202,8 @@ func TestWhere(t *testing.T) {
 
 func same(a, b ask.Action) bool { return a.Command == b.Command && a.Cwd == b.Cwd }
 
-// TestEndsWhileAsked: whoever waits for an answer can be ended, and what it
-// asked is not run.
+// TestEndsWhileAsked: a guard that waits for an answer can be ended, and its
+// command is not run.
 func TestEndsWhileAsked(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})
@@ -229,8 +230,8 @@ func TestEndsWhileAsked(t *testing.T) {
 	}
 }
 
-// TestCalled: only what is called by another name than its own beside a folder
-// of guards is one.
+// TestCalled: only a binary with another name than its own, beside a folder of
+// guards, is a guard.
 func TestCalled(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "swarm", "/x/swarm", "git", "./git"} {

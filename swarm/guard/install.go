@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// interpreters are programs that rules are about and that get no guard. The programs
-// that they run have guards. An interpreter is started too often for one, and some
-// find their own files by the name of their call.
+// interpreters are programs with rules that get no guard. The programs that
+// they run have guards. An interpreter is started too often for a guard, and
+// some find their own files by the name of their call.
 func interpreters() []string {
 	return []string{
 		"bash", "dash", "ksh", "sh", "source", "zsh",
@@ -66,8 +66,8 @@ func Install(self string, names []string) (string, error) {
 	return dir, nil
 }
 
-// relink makes link lead to a target. A process that looks the link up meanwhile
-// finds the old target or the new one.
+// relink makes link lead to a target. A process that looks the link up
+// meanwhile finds the old target or the new target.
 func relink(link, to string) error {
 	now, err := os.Readlink(link)
 	switch {

@@ -33,7 +33,7 @@ func TestInstalled(t *testing.T) {
 	if got := Installed(programs, ""); got != nil {
 		t.Errorf("Installed with no PATH = %q", got)
 	}
-	// A guard for every one of those makes sense.
+	// A guard makes sense for each of these.
 	for _, name := range []string{"git", "rm", "rmdir", "mv", "dd", "shred", "kill", "pkill", "gh", "npm", "curl", "docker", "ssh", "crontab", "chmod"} {
 		if !slices.Contains(programs, name) {
 			t.Errorf("no rule looks at %s", name)

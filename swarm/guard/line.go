@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// line is the call as text for a shell, with what of the environment tells the
-// program where to work or what to run.
+// line returns the call as text for a shell, with the variables that change
+// where the program works or which programs it runs.
 func (r *Request) line() string {
 	var words []string
 	for _, kv := range r.Environ {
@@ -26,9 +26,9 @@ func (r *Request) line() string {
 	return strings.Join(words, " ")
 }
 
-// matters reports whether a variable is one that what a program does is judged
-// by. Nothing of git's is in the environment of an agent but what it, or git
-// itself, has put there.
+// matters reports whether a variable changes the judgement of a program. Only
+// the agent, or git itself, puts variables of git into the environment of an
+// agent.
 func matters(program, name string) bool {
 	if !isName(name) {
 		return false
@@ -54,8 +54,8 @@ func isName(name string) bool {
 	return name != ""
 }
 
-// quote is a word as a shell reads it, as plain as it can be written. What a
-// text that is asked about cannot hold is written as bytes.
+// quote returns a word as a shell reads it, in the plainest form. Characters
+// that the text of a question cannot hold are written as bytes.
 func quote(word string) string {
 	switch {
 	case word == "":

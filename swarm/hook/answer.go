@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Answer is what a command of [hooks] says to an event: [*Proceed], [*Veto] or
-// [*Note].
+// Answer is the answer of a command of [hooks] to an event: [*Proceed], [*Veto]
+// or [*Note].
 //
 //sumtype:decl
 type Answer interface{ answer() string }
@@ -29,7 +29,7 @@ func (*Proceed) answer() string { return "proceed" }
 func (*Veto) answer() string    { return "veto" }
 func (*Note) answer() string    { return "note" }
 
-// maxAnswer bounds what a hook may answer, in bytes.
+// maxAnswer bounds the answer of a hook, in bytes.
 const maxAnswer = 64 << 10
 
 // answerJSON is every answer, flat.
@@ -39,9 +39,9 @@ type answerJSON struct {
 	Note     *string `json:"note"`
 }
 
-// ReadAnswer reads what the hook of an event has answered: nothing, or one
-// JSON object. Whatever is not exactly one of the answers is an error, so that
-// a veto that is misspelt is never taken for none.
+// ReadAnswer reads the answer of an event's hook: an empty text, or a single
+// JSON object. It returns an error for any text that is not exactly an answer,
+// so that a misspelt veto never counts as no veto.
 func ReadAnswer(e Event, text []byte) (Answer, error) {
 	if len(text) > maxAnswer {
 		return nil, fmt.Errorf("it answered with more than %d bytes", maxAnswer)
@@ -64,11 +64,12 @@ func ReadAnswer(e Event, text []byte) (Answer, error) {
 	return f.narrow(e)
 }
 
-// maxPrinted is how many characters are repeated of what is no answer.
+// maxPrinted is the number of characters that an error quotes of an invalid
+// answer.
 const maxPrinted = 60
 
-// printed tells what is no answer, the beginning of it, and what one would be. A
-// hook may print anything: what a terminal would act upon is escaped.
+// printed returns the text about an invalid answer: its beginning, and the
+// valid forms. A hook may print anything, so control characters are escaped.
 func printed(text []byte) string {
 	begins, cut := []rune(string(bytes.TrimSpace(text))), ""
 	if len(begins) > maxPrinted {
@@ -78,7 +79,8 @@ func printed(text []byte) string {
 		`{"decision": "veto", "reason": "…"} or {"note": "…"}`
 }
 
-// because is why a text is no object, but for what only a decoder would say.
+// because returns the reason that a text is no object, unless only a decoder
+// would name it.
 func because(err error) string {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -1,7 +1,7 @@
-// Package hook owns what agents' own hooks say and want to hear: which of their
-// tools does what, and how a refusal is told to each. It decides nothing: it
-// asks on the socket that the agent was given (swarm/ask), and whatever goes
-// wrong on the way is a refusal.
+// Package hook owns the input and output of agents' own hooks: the effect of
+// each of their tools, and the form in which each reads a refusal. It decides
+// nothing. It asks on the socket that the agent was given (swarm/ask), and
+// every fault on the way is a refusal.
 package hook
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Dialect is how a kind of agent speaks to a hook. The zero value is the plain
-// one: an action as swarm risk check takes it.
+// Dialect is the form in which a kind of agent talks to a hook. The zero value
+// is the plain form: an action as swarm risk check takes it.
 type Dialect string
 
 // The dialects.
@@ -38,7 +38,7 @@ func (d *Dialect) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// does is what a tool does with which of its inputs.
+// does is the effect of a tool on some of its inputs.
 type does int
 
 const (
@@ -50,8 +50,8 @@ const (
 	fetches             // asks another machine
 )
 
-// tool says what the tool of a name does, and which inputs say it. A name that no table has reaches out: what it does is not
-// known.
+// tool returns the effect of a tool by its name, and the inputs that matter. A
+// name that is in no table reaches out: its effect is not known.
 func (d Dialect) tool(name string) (does, []string) {
 	files := []string{"file_path", "filePath", "path", "notebook_path", "absolute_path"}
 	switch name {
@@ -91,7 +91,7 @@ func (d Dialect) denial(reason string) (stdout string, stderr string, code int) 
 		stdout = `{"permissionDecision":"deny","permissionDecisionReason":` + quote(reason) + `}`
 	case Plain:
 		stdout = `{"allow":false,"reason":` + quote(reason) + `}`
-	case Codex: // what it cannot read on the standard output is an error to it
+	case Codex: // to Codex, unknown text on the standard output is an error
 	default:
 		panic("unhandled dialect " + string(d))
 	}

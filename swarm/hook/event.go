@@ -2,8 +2,8 @@ package hook
 
 import "slices"
 
-// Event is something in the life of a run or an agent that a hook may be told
-// of. The zero value is one that nobody here is told of.
+// Event is an event in the life of a run or an agent that a hook may learn of.
+// The zero value is an event without hooks here.
 type Event string
 
 // The events. The first four are those that [hooks] of the configuration has
@@ -20,7 +20,7 @@ const (
 // Configured are the events that a configuration may have commands for.
 func Configured() []Event { return []Event{RunStart, AgentStart, AgentEnd, RunEnd} }
 
-// Vetoes reports whether a hook of the event may forbid what it is told of.
+// Vetoes reports whether a hook of the event may forbid it.
 func (e Event) Vetoes() bool { return e == RunStart || e == AgentStart }
 
 // Named is an event by the name that some dialects have for it.
@@ -30,12 +30,13 @@ type Named struct {
 	Dialects []Dialect
 }
 
-// Events are the names that any dialect has for events, and what each is here.
-// It is the one place that knows: a name that is missing is unknown everywhere.
+// Events returns the names that any dialect has for events, and our event for
+// each. It is the only place that knows: a name that is missing is unknown
+// everywhere.
 //
-// The plain dialect has our own names. A session of an agent's program, and
-// each agent that such a program starts by itself, begins and ends as an agent
-// here does.
+// The plain dialect has our own names. A session of an agent's program begins
+// and ends as an agent here does, and so does each agent that such a program
+// starts by itself.
 func Events() []Named {
 	claude, gemini := []Dialect{Claude, Codex, Qwen}, []Dialect{Gemini}
 	all := []Dialect{Claude, Codex, Gemini, Qwen}
@@ -72,7 +73,7 @@ func Events() []Named {
 		{"PreCompress", Elsewhere, all},
 		{"BeforeToolSelection", Elsewhere, all},
 
-		// Of programs whose extensions ask, and not a hook.
+		// For programs whose extensions ask, and not a hook.
 		{"session_start", AgentStart, plain},
 		{"agent_start", AgentStart, plain},
 		{"agent_end", AgentEnd, plain},
@@ -84,8 +85,8 @@ func Events() []Named {
 	}
 }
 
-// Means is what any dialect's name for an event is here. It is false where no
-// dialect has the name.
+// Means returns our event for any dialect's name. It is false if no dialect has
+// the name.
 func Means(name string) (Event, bool) {
 	all := Events()
 	at := slices.IndexFunc(all, func(n Named) bool { return n.Name == name })
@@ -95,7 +96,7 @@ func Means(name string) (Event, bool) {
 	return all[at].Event, true
 }
 
-// event is what a name of this dialect is here.
+// event returns our event for a name of this dialect.
 func (d Dialect) event(name string) (Event, bool) {
 	all := Events()
 	at := slices.IndexFunc(all, func(n Named) bool { return n.Name == name && slices.Contains(n.Dialects, d) })

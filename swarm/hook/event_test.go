@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEvents: every name of a dialect is one of our events, and every event of
-// ours that a program can have is a name of each dialect.
+// TestEvents: every name of a dialect stands for one of our events. Every event
+// of ours that a program can have has a name in each dialect.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	ours := []Event{Elsewhere, RunStart, AgentStart, AgentEnd, RunEnd, BeforeTool}
@@ -53,7 +53,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// answers are what hooks may say, and what is made of it.
+// answers are outputs of hooks, and their readings.
 func answers() map[string]string {
 	return map[string]string{
 		"":                                    "proceed",
@@ -126,8 +126,8 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-// FuzzReadAnswer: nothing but what says so is a veto, and nothing that is not
-// exactly an answer lets anything go on.
+// FuzzReadAnswer: only a text that asks for it is a veto, and only an exact
+// answer lets anything go on.
 func FuzzReadAnswer(f *testing.F) {
 	for give := range answers() {
 		f.Add([]byte(give))

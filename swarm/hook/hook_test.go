@@ -62,7 +62,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// refused is what no dialect may read as anything.
+// refused are inputs that every dialect must refuse.
 func refused() map[string]string {
 	return map[string]string{
 		"empty":          ``,
@@ -156,8 +156,7 @@ func TestDialectWords(t *testing.T) {
 	}
 }
 
-// FuzzRead holds that nothing panics, and that what has one name twice is
-// refused.
+// FuzzRead: nothing panics, and an input with a duplicate name is refused.
 func FuzzRead(f *testing.F) {
 	for _, give := range refused() {
 		f.Add([]byte(give))

@@ -13,7 +13,7 @@ import (
 	"agentswarm/swarm/strict"
 )
 
-// MaxInput bounds what an agent says to a hook, in bytes.
+// MaxInput bounds the input of a hook, in bytes.
 const MaxInput = 8 << 20
 
 // copilotInput is the input of Copilot CLI. Its hook has no name of an event, and
@@ -32,9 +32,9 @@ type input struct {
 	Cwd   string                     `json:"cwd"`
 }
 
-// Read reads what an agent says to its hook before it uses a tool: the actions
-// that would be; none where the tool changes nothing. What cannot be read
-// exactly is an error.
+// Read reads an agent's message to its hook before it uses a tool. It returns
+// the actions of the tool, and none if the tool changes nothing. It returns an
+// error for a message that it cannot read exactly.
 func (d Dialect) Read(text []byte) ([]ask.Action, error) {
 	if err := Strict(text); err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func (d Dialect) Read(text []byte) ([]ask.Action, error) {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return nil, err
 	}
-	// An event that is not known is refused: it may be a new name for the one
-	// before a tool.
+	// An unknown event is refused: it may be a new name for the event before a
+	// tool.
 	switch event, known := d.event(in.Event); {
 	case known && event == BeforeTool:
 	case known:
@@ -93,7 +93,7 @@ func readCopilot(text []byte) ([]ask.Action, error) {
 	return Copilot.actions(&in)
 }
 
-// actions are what a tool with these inputs would do.
+// actions returns the actions of a tool with these inputs.
 func (d Dialect) actions(in *input) ([]ask.Action, error) {
 	what, names := d.tool(in.Tool)
 	switch what {
@@ -103,7 +103,7 @@ func (d Dialect) actions(in *input) ([]ask.Action, error) {
 		return in.commands(names)
 	case types:
 		if in.typed(names) == "" {
-			return nil, nil // it only looks, or ends what it looks at
+			return nil, nil // it only looks, or ends a process that it looks at
 		}
 		return []ask.Action{{Command: in.typed(names), Cwd: in.Cwd}}, nil
 	case writes:
@@ -150,9 +150,9 @@ func (in *input) string(name string) string {
 	return text
 }
 
-// texts are all of these inputs that are there, each a text or the words of a
-// command. Which of several the tool goes by is its own affair, and its model
-// may have given it one that it does not know.
+// texts returns all of these inputs that exist, each a text or the words of a
+// command. Only the tool knows which of several it uses, and its model may have
+// given it an unknown input.
 func (in *input) texts(names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {
@@ -197,8 +197,8 @@ func (in *input) commands(names []string) ([]ask.Action, error) {
 	return each(texts, func(text string) ask.Action { return ask.Action{Command: text, Cwd: cwd} }), nil
 }
 
-// typed is what would be typed into a program that runs, less the keys that end
-// or stop it; a shell may be what reads it.
+// typed returns the text that is typed into a running program, less the keys
+// that end or stop it. A shell may read it.
 func (in *input) typed(names []string) string {
 	var all []string
 	for _, name := range names {
@@ -267,8 +267,8 @@ func readPlain(text []byte) ([]ask.Action, error) {
 	return []ask.Action{a}, nil
 }
 
-// Strict refuses what two readers could read in two ways, as [strict.Object]
-// does, and what is too long.
+// Strict returns an error for a text that two readers could read differently,
+// as [strict.Object] does, and for a text that is too long.
 func Strict(text []byte) error {
 	if len(text) > MaxInput {
 		return fmt.Errorf("it is longer than %d bytes", MaxInput)

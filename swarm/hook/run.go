@@ -8,15 +8,15 @@ import (
 	"agentswarm/swarm/ask"
 )
 
-// Streams are what a hook is run with.
+// Streams are the streams of a hook.
 type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Socket         string // of the agent; empty: it was given none
 }
 
-// Run asks about what the agent says it would do, and returns the exit code:
-// 0, and not a word, where it may.
+// Run asks about the announced actions of the agent, and returns the exit code:
+// 0, without output, if they are allowed.
 func (d Dialect) Run(ctx context.Context, s Streams) int {
 	text, err := io.ReadAll(io.LimitReader(s.Stdin, MaxInput+1))
 	if err != nil {

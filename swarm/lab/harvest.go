@@ -16,8 +16,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// ranRun is what `run --json` and `status --json` say of a run, as far as it
-// matters.
+// ranRun is the part of a run's `run --json` and `status --json` that matters.
 type ranRun struct {
 	Schema string     `json:"schema"`
 	Run    string     `json:"run"`
@@ -72,8 +71,8 @@ func (r *ranRun) reason() string {
 	return "it did not say why"
 }
 
-// harvestEarlier records what completed in runs of which a lab that was killed
-// saw no end: an agent that has ended is not paid for twice.
+// harvestEarlier records the completed agents of runs whose lab was killed, so
+// that no ended agent is paid for twice.
 func (p *Plan) harvestEarlier(ctx context.Context, j *job, b bay) error {
 	text, err := p.ask(ctx, b, "ls", "--json")
 	if err != nil {
@@ -142,7 +141,7 @@ func (p *Plan) harvest(ctx context.Context, j *job, b bay, r *ranRun) ([]Failure
 	return failures, nil
 }
 
-// record puts together what an agent did.
+// record assembles the transcript of an agent.
 func (p *Plan) record(ctx context.Context, j *job, b bay, run string, a ranAgent) (*Transcript, error) {
 	t := &Transcript{Head: Head{
 		Family: j.Family, Mode: j.Mode, Task: j.Name, Agent: p.Agent, Model: p.Model,
@@ -180,7 +179,7 @@ func (p *Plan) record(ctx context.Context, j *job, b bay, run string, a ranAgent
 	}
 	for _, e := range t.Events {
 		if said, ok := e.(*event.Answered); ok && said.Text != "" {
-			t.Answer = said.Text // whole: what a run tells of it may be cut
+			t.Answer = said.Text // whole: the text in a run's output may be cut
 		}
 	}
 	return t, nil

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// HTML writes the report as one page that needs nothing else: no script, no
-// network. The plots are drawn in it.
+// HTML writes the report as a single page without scripts and network. The
+// plots are drawn in it. HTML returns the error of the writer.
 func (r *Report) HTML(to io.Writer) error {
 	var b strings.Builder
 	title := html.EscapeString(r.Title)

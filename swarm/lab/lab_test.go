@@ -28,8 +28,8 @@ func load(t *testing.T) []*Transcript {
 	return all
 }
 
-// Of each failure mode there is a bad transcript, in the arm that is off, and a
-// good one. The measure that the mode is judged by tells them apart.
+// Each failure mode has a bad transcript, in the arm that is off, and a good
+// transcript. The measure of the mode tells them apart.
 func TestMeasuresTellGoodFromBad(t *testing.T) {
 	t.Parallel()
 	known, err := variants.Embedded()
@@ -85,14 +85,14 @@ func TestReportOfSynthetic(t *testing.T) {
 	if !strings.Contains(page.String(), "<title>SYNTHETIC") || !strings.Contains(page.String(), "<svg") {
 		t.Error("the page does not say SYNTHETIC in its title, or has no plot")
 	}
-	// One pair has no interval, and a page must not fail on that.
+	// A single pair has no interval, and a page must not fail on that.
 	if row := r.Modes[0].Rows[0]; row.Pairs != 1 || row.Low != nil || *row.P != 1 {
 		t.Errorf("of one pair: %d pairs, interval %s, p %g", row.Pairs, row.Between(), *row.P)
 	}
 	if outside := regexp.MustCompile(`(?i)<script|https?:|<link|@import|url\(`).FindString(page.String()); outside != "" {
 		t.Errorf("the page needs %q", outside)
 	}
-	// One real transcript among them changes nothing of that.
+	// A real transcript among them changes nothing of that.
 	all := load(t)
 	all[0].Synthetic = false
 	if r, err := Summarize(all); err != nil || !r.Synthetic {
@@ -106,7 +106,7 @@ func TestReportOfSynthetic(t *testing.T) {
 	}
 }
 
-// What a page quotes of transcripts and failures stays text.
+// Quotes of transcripts and failures stay text on a page.
 func TestPageEscapes(t *testing.T) {
 	t.Parallel()
 	all := load(t)
@@ -211,7 +211,8 @@ func TestLoadRefusesTwice(t *testing.T) {
 	}
 }
 
-// Repeats of a task are one pair, and what has no figure in one arm is left out.
+// Repeats of a task are a single pair. A task without a figure in either arm is
+// left out.
 func TestRowPairsTasks(t *testing.T) {
 	t.Parallel()
 	var all []*Transcript
@@ -243,8 +244,8 @@ func TestRowPairsTasks(t *testing.T) {
 	}
 }
 
-// What lies among transcripts and is none is named, never waited for; a folder
-// may be reached by a link.
+// A file among transcripts that is no transcript is named, never waited for; a
+// folder may be reached by a link.
 func TestLoadOfOddFiles(t *testing.T) {
 	t.Parallel()
 	whole, err := os.ReadFile(filepath.Join(synthetic, "claude", "false-claims", "01.off.1.jsonl"))
@@ -283,7 +284,8 @@ func TestLoadOfOddFiles(t *testing.T) {
 	}
 }
 
-// What the ranks tell and the mean does not is told as neither better nor worse.
+// A difference that the ranks show and the mean does not is neither better nor
+// worse.
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	at := func(x float64) *float64 { return &x }

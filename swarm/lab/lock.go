@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// lockFile is locked as long as a lab is at work in its folder. The kernel
-// unlocks it at the end of a process, however that ends.
+// lockFile is locked while a lab runs in its folder. The kernel unlocks it at
+// the end of a process, in any case.
 func (p *Plan) lockFile() string { return filepath.Join(p.Dir, "lock") }
 
 // hold takes the folder: two labs would do the same tasks in the same places.
@@ -54,7 +54,8 @@ func (p *Plan) Close() error {
 	}
 	f := p.lock
 	p.lock = nil
-	// A child that has not come to its exec still holds what is only closed.
+	// A child that has not reached its exec still holds the lock of a file that
+	// is only closed.
 	return errors.Join(flock(f, syscall.LOCK_UN), f.Close())
 }
 

@@ -19,7 +19,7 @@ import (
 	"agentswarm/variants/tasks"
 )
 
-// Request is what is to be compared.
+// Request describes the comparison.
 type Request struct {
 	Family string   // required
 	Model  string   // required, of that family
@@ -61,14 +61,14 @@ type job struct {
 	missing []cell // that no transcript is there of
 }
 
-// cell is one agent.
+// cell is a single agent.
 type cell struct {
 	arm    Arm
 	repeat int
 }
 
-// label is what its agent is called. That can read it: it says nothing of the
-// arm.
+// label returns the name of the agent. The agent can read it, so it does not
+// tell the arm.
 func (c cell) label() string {
 	n := 2*c.repeat - 1
 	if c.arm == On {
@@ -82,11 +82,12 @@ type RefusedError struct{ Text, Advice string }
 
 func (e *RefusedError) Error() string { return e.Text }
 
-// Hint says what would be right; it may be empty.
+// Hint returns the right form; it may be empty.
 func (e *RefusedError) Hint() string { return e.Advice }
 
-// NewPlan finds the tasks, and looks at what was recorded before. It makes
-// nothing. A folder in which a lab was is the plan's until it is closed.
+// NewPlan finds the tasks, and reads earlier records. It creates nothing. The
+// folder of an earlier lab belongs to the plan until the plan is closed.
+// NewPlan returns a [*RefusedError] for a request that it refuses.
 func NewPlan(r Request) (_ *Plan, err error) {
 	modes, err := modesOf(r.Family, r.Modes)
 	if err != nil {
@@ -161,8 +162,8 @@ func modesOf(family string, wanted []string) ([]string, error) {
 	return modes, nil
 }
 
-// differ refuses what would leave both arms without a variant: they would be
-// the same.
+// differ returns an error for a request that would leave both arms without a
+// variant, because they would be the same.
 func (r *Request) differ(modes []string) error {
 	if family := variants.Of(r.Model); string(family) != r.Family {
 		return &RefusedError{
@@ -215,15 +216,15 @@ func (p *Plan) Missing() int {
 	return n
 }
 
-// transcripts is the folder of what was recorded, in that of a lab.
+// transcripts is the folder of the transcripts, below that of a lab.
 const transcripts = "transcripts"
 
-// Transcripts is the folder of what was recorded.
+// Transcripts returns the folder of the transcripts.
 func (p *Plan) Transcripts() string { return filepath.Join(p.Dir, transcripts) }
 
-// Recorded is the folder to load for one that somebody names: where it is that
-// of a lab, the transcripts in it. Beside them lie the journals and sessions of
-// agents, which are none.
+// Recorded returns the folder to load for a folder that a person names. For the
+// folder of a lab it is that of the transcripts in it. Beside them lie the
+// journals and sessions of agents, which are no transcripts.
 func Recorded(dir string) string {
 	within := filepath.Join(dir, transcripts)
 	if stat, err := os.Stat(within); err == nil && stat.IsDir() {
@@ -237,14 +238,14 @@ func (p *Plan) transcript(j *job, c cell) string {
 	return filepath.Join(p.Transcripts(), filepath.FromSlash(head.file()))
 }
 
-// about is the file lab.json: what is recorded in a folder, so that nothing
-// else is mixed into it.
+// about is the file lab.json: the content of a folder, so that nothing else is
+// mixed into it.
 type about struct {
 	Family string `json:"family"`
 	Model  string `json:"model"`
 	Agent  string `json:"agent,omitempty"`
-	// Texts is a sum of the variants that agents are told, whoever wrote them,
-	// and of the tasks: with other words it is another experiment.
+	// Texts is a hash of the variants that agents are told, of every source,
+	// and of the tasks: with other texts it is another experiment.
 	Texts string `json:"texts"`
 }
 
@@ -296,7 +297,7 @@ func (p *Plan) same() error {
 	return &RefusedError{Text: fmt.Sprintf("%s holds transcripts of %s", p.Dir, what), Advice: "give another folder with --out"}
 }
 
-// begin makes the folder and says in it what it is of.
+// begin makes the folder and records its content in it.
 func (p *Plan) begin() error {
 	a, err := p.about()
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"agentswarm/variants"
 )
 
-// request is one for all arms of a mode in a folder that is not there yet.
+// request is a request for all arms of a mode in a folder that does not exist
+// yet.
 func request(t *testing.T) Request {
 	t.Helper()
 	all, err := variants.Embedded()
@@ -24,7 +25,7 @@ func request(t *testing.T) Request {
 	}
 }
 
-// refusal is what a lab said it refuses, of an error that is nothing else.
+// refusal returns the text of a refusal, or a note about any other error.
 func refusal(err error) string {
 	if not, ok := errors.AsType[*RefusedError](err); ok {
 		return not.Text
@@ -71,7 +72,7 @@ func TestPlanRefusesEqualArms(t *testing.T) {
 	}
 }
 
-// What agents are told decides which experiment a folder is of.
+// The instructions of agents decide which experiment a folder belongs to.
 func TestPlanSumsWhatIsTold(t *testing.T) {
 	t.Parallel()
 	text := func(family variants.Family, mode string) func(*Request) {
@@ -139,8 +140,8 @@ func TestPlanRefusesOtherFolders(t *testing.T) {
 	}
 }
 
-// A folder is one lab's until that is closed, also where both were planned
-// before there was a folder.
+// A folder belongs to a lab until the lab is closed, even if both were planned
+// before the folder existed.
 func TestPlanHoldsItsFolder(t *testing.T) {
 	t.Parallel()
 	r := request(t)
@@ -163,7 +164,7 @@ func TestPlanHoldsItsFolder(t *testing.T) {
 	if got := refusal(err); got != want {
 		t.Errorf("NewPlan: %s, want %s", got, want)
 	}
-	// What the first recorded is seen by one that was planned before.
+	// A plan that was made before sees the records of the first.
 	if err := replace(first.transcript(&first.jobs[0], cell{On, 1}), (&Transcript{}).Write); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,8 @@ func TestPlanHoldsItsFolder(t *testing.T) {
 	if err := second.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// One that is refused for what the folder holds does not keep it.
+	// A plan that is refused because of the folder's content does not keep the
+	// folder.
 	r.Agent = "other"
 	_, err = NewPlan(r)
 	if got := refusal(err); !strings.HasSuffix(got, `holds transcripts of the agent "mine"`) {

@@ -11,10 +11,10 @@ import (
 	"agentswarm/variants"
 )
 
-// Schema is what a report calls itself.
+// Schema is the schema's name in a report.
 const Schema = "swarm.lab/1"
 
-// Report is what transcripts show. It is swarm.lab/1, described in
+// Report is the result of transcripts. It is swarm.lab/1, described in
 // docs/json.md.
 type Report struct {
 	Schema string `json:"schema"`
@@ -31,7 +31,7 @@ type Report struct {
 	Modes       []ModeReport `json:"modes"`
 }
 
-// ModeReport is what they show of one failure mode.
+// ModeReport is the result for a failure mode.
 type ModeReport struct {
 	Family  string `json:"family"`
 	Mode    string `json:"mode"`
@@ -40,7 +40,7 @@ type ModeReport struct {
 	Rows    []Row  `json:"rows"`
 }
 
-// Row is one measure. What needs both arms is nil where one is missing.
+// Row is a measure. A field that needs both arms is nil if an arm is missing.
 type Row struct {
 	Measure string `json:"measure"`
 	Says    string `json:"says"`
@@ -50,7 +50,7 @@ type Row struct {
 	// have a figure in that arm.
 	Off *float64 `json:"off,omitempty"`
 	On  *float64 `json:"on,omitempty"`
-	// Pairs are the tasks that have one in both; LeftOut those of the others.
+	// Pairs are the tasks with a figure in both; LeftOut those of the others.
 	Pairs      int       `json:"pairs"`
 	LeftOut    int       `json:"left_out"`
 	Difference *float64  `json:"difference,omitempty"` // mean of on less off, over the pairs
@@ -61,7 +61,7 @@ type Row struct {
 	Points     []Point   `json:"points"`
 }
 
-// Point is one task: the means of its repeats.
+// Point is a task: the means of its repeats.
 type Point struct {
 	Task string   `json:"task"`
 	Off  *float64 `json:"off,omitempty"`
@@ -177,7 +177,7 @@ func newRow(m measure.Measure, of []taskRuns) Row {
 		return row
 	}
 	row.Off, row.On, row.Difference = mean(first), mean(second), mean(diffs)
-	if row.Pairs > 1 { // one says nothing of how far others lie
+	if row.Pairs > 1 { // a single task does not show the spread
 		within := stat.MeanInterval(diffs)
 		row.Low, row.High = &within.Low, &within.High
 	}
@@ -208,8 +208,9 @@ func mean(xs []float64) *float64 {
 	return &x
 }
 
-// Verdict is what a row shows, in a word or two. The test goes by ranks: where
-// the mean may as well be on the other side of 0 it is not for either.
+// Verdict returns the result of a row, in a word or two. The test goes by
+// ranks: if the mean may as well be on the other side of 0, it decides for
+// neither.
 func (r *Row) Verdict() string {
 	switch {
 	case r.Pairs == 0:

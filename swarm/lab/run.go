@@ -29,7 +29,7 @@ type Failure struct {
 
 // StoppedError says that the lab ended before all agents had.
 type StoppedError struct {
-	Code          int // what the command that could not go on exited with
+	Code          int // the exit code of the command that could not go on
 	Reason        string
 	Done, Missing int
 }
@@ -38,7 +38,7 @@ func (e *StoppedError) Error() string {
 	return fmt.Sprintf("the lab stopped: %s; %d transcripts are recorded, %d are missing", e.Reason, e.Done, e.Missing)
 }
 
-// Hint says what would be right.
+// Hint returns the way to continue.
 func (e *StoppedError) Hint() string { return "the same command with the same --out continues" }
 
 // ExitCode is that of the command that could not go on.
@@ -51,7 +51,7 @@ func (p *Plan) Run(ctx context.Context) ([]Failure, error) {
 	if err := p.begin(); err != nil {
 		return nil, err
 	}
-	// The other tasks end with one that cannot go on.
+	// The other tasks end with a task that cannot go on.
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	at := &atWork{plan: p, ctx: working, stop: stop}
@@ -60,8 +60,8 @@ func (p *Plan) Run(ctx context.Context) ([]Failure, error) {
 	for range max(1, p.Jobs/(len(p.Arms)*p.Repeat)) {
 		workers.Go(func() {
 			for j := range todo {
-				// One that was handed over as the lab stopped is not begun: of two
-				// ways that are open a select below takes any.
+				// A task that was handed over as the lab stopped is not begun,
+				// because a select below takes any of two ready cases.
 				if working.Err() == nil {
 					at.do(j)
 				}
@@ -91,7 +91,7 @@ type atWork struct {
 	ctx  context.Context // as long as Run, which made it
 	stop context.CancelCauseFunc
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	failures []Failure
 	err      error
 }
@@ -127,7 +127,7 @@ type haltError struct {
 
 func (e *haltError) Error() string { return e.reason }
 
-// do runs the agents of a task, and tells what came of it.
+// do runs the agents of a task, and reports the result.
 func (a *atWork) do(j *job) {
 	before := len(j.missing)
 	failures, err := a.plan.carryOut(a.ctx, j)
@@ -166,7 +166,7 @@ func (p *Plan) carryOut(ctx context.Context, j *job) ([]Failure, error) {
 		return nil, err
 	}
 	// No route: the role commit would have another agent name each patch, which
-	// nobody counted and the lab has no use for.
+	// is not counted and of no use to the lab.
 	args := []string{
 		"run", b.list, "--agent", p.Agent, "--model", p.Model, "--route", "off", "--json", "--yes", "--questions", "deny",
 		"-j", strconv.Itoa(min(p.Jobs, len(j.missing))),

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// failing is a plan whose agents all fail in one way, with what is done before
-// those of a task are said to have.
+// failing is a plan whose agents all fail in the same way. before runs before
+// the agents of a task count as failed.
 func failing(t *testing.T, r Request, kind string, before func(place string)) *Plan {
 	t.Helper()
 	r.Swarm = func(_ context.Context, c Typed) int {
@@ -37,8 +37,9 @@ func failing(t *testing.T, r Request, kind string, before func(place string)) *P
 	return p
 }
 
-// Where one agent is not let in no further task is begun, however many wait. It
-// is tried often: a select would begin another one every other time.
+// After an agent is refused access no further task begins, however many wait.
+// The test repeats it often: a wrong select would begin another task every
+// other time.
 func TestRunBeginsNothingOnceHalted(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -54,7 +55,7 @@ func TestRunBeginsNothingOnceHalted(t *testing.T) {
 	}
 }
 
-// What did not complete is told in the order of tasks, whichever ended first.
+// Failures are reported in the order of tasks, whichever ended first.
 func TestRunTellsFailuresInOrder(t *testing.T) {
 	t.Parallel()
 	r := request(t)

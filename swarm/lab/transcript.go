@@ -19,10 +19,10 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TranscriptSchema is what the first line of a transcript calls itself.
+// TranscriptSchema is the schema's name in the first line of a transcript.
 const TranscriptSchema = "swarm.transcript/1"
 
-// Arm is one side of the comparison. The zero value is none.
+// Arm is a side of the comparison. The zero value is none.
 type Arm string
 
 // The arms: without the variants of the family, and with them.
@@ -31,8 +31,7 @@ const (
 	On  Arm = "on"
 )
 
-// Head is the first line of a transcript: what was asked, of whom, and what
-// came of it.
+// Head is the first line of a transcript: the task, the agent, and the result.
 type Head struct {
 	Schema string `json:"schema"`
 	// Synthetic is set where no model wrote this: somebody made it by hand.
@@ -55,13 +54,13 @@ type Head struct {
 	Usage *task.Usage `json:"usage,omitempty"`
 }
 
-// Transcript is all that is kept of one agent.
+// Transcript is the record of a single agent.
 type Transcript struct {
 	Head
 	Events []event.Event
 }
 
-// Work is what the measures look at.
+// Work returns the input of the measures.
 func (t *Transcript) Work() *measure.Work {
 	return &measure.Work{
 		Prompt: t.Prompt, Check: t.Check, Phantom: t.Phantom, Paths: t.Paths, Roots: t.Roots,
@@ -100,7 +99,7 @@ func (t *Transcript) Write(to io.Writer) error {
 // errForeign says that a file is something else than a transcript.
 var errForeign = errors.New("the first line is not a head of a transcript (" + TranscriptSchema + ")")
 
-// Read reads what Write wrote.
+// Read reads the output of Write. It returns an error for any other text.
 func Read(text []byte) (*Transcript, error) {
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	t := &Transcript{}
@@ -133,7 +132,7 @@ func Read(text []byte) (*Transcript, error) {
 // maxTranscript is how long a transcript may be, in bytes: it is held whole.
 const maxTranscript = 256 << 20
 
-// readFile reads a file that is one, and no link to or pipe of something else.
+// readFile reads a regular file, and refuses a link or a pipe.
 func readFile(name string, e fs.DirEntry) ([]byte, error) {
 	info, err := e.Info()
 	switch {

@@ -86,7 +86,7 @@ func (s Source) Ask(ctx context.Context) ([]Model, error) {
 // list is where pages are, and how they are read.
 type list struct {
 	at   string
-	turn string // the parameter that asks for the next page; empty: there is one
+	turn string // the parameter that asks for the next page; empty: there is a single page
 	read func([]byte) (page, error)
 }
 
@@ -155,8 +155,8 @@ func (s Source) authorize(h http.Header) {
 	}
 }
 
-// plainly says why nobody answered, without the address, which may hold more
-// than a host.
+// plainly returns the reason that no answer came, without the address, which
+// may hold more than a host.
 func plainly(ctx context.Context, err error) error {
 	var timeout net.Error
 	switch {

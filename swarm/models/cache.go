@@ -17,13 +17,14 @@ type Cache struct {
 	answers map[string]answer
 }
 
-// answer is what somebody said.
+// answer is the answer of a provider.
 type answer struct {
 	Asked  time.Time `json:"asked"`
 	Models []Model   `json:"models"`
 }
 
-// cacheVersion is that of the file. One of another is as good as none.
+// cacheVersion is the version of the file. A file of another version counts as
+// empty.
 const cacheVersion = 1
 
 type cacheFile struct {
@@ -31,7 +32,7 @@ type cacheFile struct {
 	Answers map[string]answer `json:"answers"`
 }
 
-// OpenCache reads a file. One that is not there, or cannot be read, is empty,
+// OpenCache reads a file. A file that is missing, or cannot be read, is empty,
 // and is written anew.
 func OpenCache(path string) *Cache {
 	c := &Cache{path: path, answers: map[string]answer{}}
@@ -47,7 +48,7 @@ func OpenCache(path string) *Cache {
 	return c
 }
 
-// readCache reads a file that is one, and not a pipe that could make us wait.
+// readCache reads a regular file. It does not wait for a pipe.
 func readCache(path string) (_ []byte, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -60,7 +61,7 @@ func readCache(path string) (_ []byte, err error) {
 	return io.ReadAll(io.LimitReader(f, 4*mostBytes))
 }
 
-// Get is what somebody said within the last day.
+// Get returns the answer of a provider within the last day.
 func (c *Cache) Get(who string, now time.Time) (_ []Model, asked time.Time, ok bool) {
 	a, ok := c.answers[who]
 	// A clock that was put back must not make an answer last for ever.
@@ -70,18 +71,19 @@ func (c *Cache) Get(who string, now time.Time) (_ []Model, asked time.Time, ok b
 	return a.Models, a.Asked, true
 }
 
-// Last is what somebody said last, however long ago.
+// Last returns the last answer of a provider, however old.
 func (c *Cache) Last(who string) (_ []Model, asked time.Time, ok bool) {
 	a, ok := c.answers[who]
 	return a.Models, a.Asked, ok
 }
 
-// Put keeps what somebody said.
+// Put stores the answer of a provider.
 func (c *Cache) Put(who string, all []Model, now time.Time) {
 	c.answers[who] = answer{Asked: now.UTC().Truncate(time.Second), Models: all}
 }
 
-// Save writes the file, for its owner alone, in one step.
+// Save writes the file, for its owner alone, in a single step. It returns an
+// error if the file cannot be written.
 func (c *Cache) Save() (err error) {
 	text, err := json.Marshal(cacheFile{cacheVersion, c.answers})
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package models finds out which models there are, by asking those who have
-// them.
+// Package models finds the available models by asking their providers.
 //
-// It owns how providers are asked for their lists, how these are read, and the
-// file that keeps them for a day. What is read is foreign text: it is bounded,
-// and a name that is none is left out. It knows no prices of its own and starts
-// no programs.
+// It owns the requests for the lists of providers, the reading of these lists,
+// and the file that stores them for a day. The lists are foreign text: they are
+// bounded, and an invalid name is left out. It knows no prices of its own and
+// starts no programs.
 package models
 
 import (
@@ -17,23 +16,23 @@ import (
 	"agentswarm/roles"
 )
 
-// Model is one that somebody said there is.
+// Model is a model that a provider lists.
 type Model struct {
 	Name   string       `json:"name"` // as it is called there
 	Window roles.Window `json:"window,omitzero"`
-	// Price is what its provider says it costs; nil where it does not say.
+	// Price is the provider's price; nil if it names none.
 	Price *roles.Price `json:"price,omitempty"`
 }
 
-// Bounds of what is read.
+// Bounds of the lists.
 const (
-	mostBytes  = 8 << 20 // of one answer
+	mostBytes  = 8 << 20 // of an answer
 	mostPages  = 20
 	mostModels = 5000
 	mostName   = 200
 )
 
-// MaxAge is how long an answer is as good as a new one.
+// MaxAge is the age up to which an answer counts as new.
 const MaxAge = 24 * time.Hour
 
 // Named reports whether a text may be the name of a model: it can be typed, and
@@ -43,8 +42,8 @@ func Named(text string) bool {
 		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })
 }
 
-// Tidy is a list in the order of names, each of them once, without what has no
-// name.
+// Tidy returns a list in the order of names, each of them once, without models
+// that have no valid name.
 func Tidy(all []Model) []Model {
 	all = slices.DeleteFunc(slices.Clone(all), func(m Model) bool { return !Named(m.Name) })
 	slices.SortStableFunc(all, func(a, b Model) int { return strings.Compare(a.Name, b.Name) })

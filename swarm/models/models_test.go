@@ -91,8 +91,8 @@ func TestAskPages(t *testing.T) {
 	}
 }
 
-// TestAskRefuses: what is no list, or not from there, is none, and nothing that
-// was answered is repeated.
+// TestAskRefuses: an answer that is not a list, or comes from elsewhere, is an
+// error, and the error does not repeat the answer.
 func TestAskRefuses(t *testing.T) {
 	t.Parallel()
 	elsewhere := serve(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -137,7 +137,7 @@ func TestReadOllama(t *testing.T) {
 	}
 }
 
-// TestReadOpenAI: what some say of their models beside names.
+// TestReadOpenAI: facts that some providers add to the names of models.
 func TestReadOpenAI(t *testing.T) {
 	t.Parallel()
 	some := func(f float64) *float64 { return &f }
@@ -280,7 +280,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheDamaged: what cannot be read is as good as nothing, and replaced.
+// TestCacheDamaged: a file that cannot be read counts as empty, and is
+// replaced.
 func TestCacheDamaged(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

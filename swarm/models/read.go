@@ -12,7 +12,8 @@ import (
 	"agentswarm/roles"
 )
 
-// page is a part of a list, and what asks for the next; empty: it was the last.
+// page is a part of a list, and the token for the next part; empty: it was the
+// last.
 type page struct {
 	models []Model
 	next   string
@@ -104,7 +105,7 @@ func readGemini(text []byte) (page, error) {
 	return p, nil
 }
 
-// readOllama reads what an Ollama has on its disk.
+// readOllama reads the list of models on the disk of an Ollama.
 func readOllama(text []byte) (page, error) {
 	var list struct {
 		Models *[]struct{ Name string }
@@ -119,10 +120,10 @@ func readOllama(text []byte) (page, error) {
 	return p, nil
 }
 
-// number is a count of tokens. What is none that can be is 0: it is not known.
+// number is a count of tokens. An impossible count is 0: it is not known.
 type number int64
 
-// UnmarshalJSON takes numbers, and texts that are one.
+// UnmarshalJSON takes numbers, and texts of numbers. It returns no error.
 func (n *number) UnmarshalJSON(text []byte) error {
 	f, ok := decimal(text)
 	if ok && f >= 1 && f < 1<<40 {
@@ -146,9 +147,9 @@ func first(all ...number) int64 {
 	return 0
 }
 
-// pricing is what a model costs, in dollars for one token, as OpenRouter says
-// it: in texts. What others say by this name is in units of their own, and is
-// none.
+// pricing is the price of a model, in dollars for a token, as OpenRouter writes
+// it: in texts. Values of others under this name are in units of their own, and
+// do not count.
 type pricing map[string]json.RawMessage
 
 // UnmarshalJSON takes no object for nothing said.
@@ -186,5 +187,5 @@ func (p pricing) price() *roles.Price {
 	return price
 }
 
-// errNoList says that an answer is none of what was asked for.
+// errNoList is the error for an answer that is not a list of models.
 var errNoList = errors.New("what it answers is no list of models")

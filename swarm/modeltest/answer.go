@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// answer is a turn for one request.
+// answer is a turn for a single request.
 type answer struct {
 	serial   int
 	model    string
@@ -57,12 +57,12 @@ func (a *answer) words() string { return strings.Join(a.text, "") }
 
 func (a *answer) id(prefix string) string { return fmt.Sprintf("%s%08d", prefix, a.serial) }
 
-// callID is one that no other answer of this server has.
+// callID returns an id that no other answer of this server has.
 func (a *answer) callID(prefix string, i int) string {
 	return fmt.Sprintf("%s%08d%02d", prefix, a.serial, i)
 }
 
-// size is that of what the model wrote.
+// size returns the size of the model's output.
 func (a *answer) size() int {
 	n := len(a.thinking) + len(a.words())
 	for _, c := range a.calls {
@@ -71,8 +71,8 @@ func (a *answer) size() int {
 	return n
 }
 
-// count is the usage of an answer: what the script says, or an estimate of
-// which cached bytes of the prompt are the part that was read from the cache.
+// count sets the usage of an answer: that of the script, or an estimate. The
+// estimate counts the cached bytes of the prompt as read from the cache.
 func (a *answer) count(c *conversation, turn Turn, cached int) {
 	if turn.Usage != nil {
 		a.usage = *turn.Usage

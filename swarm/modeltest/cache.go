@@ -15,8 +15,8 @@ type cache struct {
 	seen map[[sha256.Size]byte]bool
 }
 
-// lookUp is how many bytes of the prompt are the beginning of an earlier one
-// for the same model. It remembers this one.
+// lookUp returns the length in bytes of the prompt's beginning that an earlier
+// prompt for the same model had. It remembers this prompt.
 func (c *cache) lookUp(model string, prompt []byte) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

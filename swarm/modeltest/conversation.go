@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// conversation is what a request holds, in no dialect.
+// conversation is the content of a request, in no dialect.
 type conversation struct {
 	model  string
 	stream bool
@@ -17,12 +17,13 @@ type conversation struct {
 	tools  []offer
 	// schema is there where the request asks for an answer of that form.
 	schema json.RawMessage
-	// prompt is what a provider would look up in its cache, in its order: tools,
-	// system, messages.
+	// prompt is the text that a provider looks up in its cache, in its order:
+	// tools, system, messages.
 	prompt []byte
 	// counted is that the stream is to end with its usage (Chat Completions).
 	counted bool
-	// uncached is that the request asks for no cache where one has to.
+	// uncached says that the request does not ask for the cache although the
+	// API needs it.
 	uncached bool
 }
 
@@ -32,11 +33,11 @@ func (c *conversation) append(by speaker, texts ...string) {
 	}
 }
 
-// said is one thing of a conversation, in order.
+// said is an item of a conversation, in order.
 type said struct {
 	by   speaker
 	text string
-	// tool is the name of what was called, where it is known.
+	// tool is the name of the called tool, if it is known.
 	tool string
 }
 
@@ -72,7 +73,8 @@ func (c *conversation) user() (text string, since int) {
 	return "", since
 }
 
-// added tells what clients put among the words of the user on their own.
+// added reports whether a client added a text to the words of the user on its
+// own.
 func added(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, begin := range []string{

@@ -25,12 +25,13 @@ type dialect interface {
 	read(at *url.URL, body []byte) (*conversation, error)
 	whole(a *answer) any
 	stream(s *stream, c *conversation, a *answer)
-	// fault is an error as a body, or as an event of the stream if there is one.
+	// fault returns an error as a body, or as an event of the stream if there
+	// is a stream.
 	fault(f fault, s *stream) (event string, body any)
 }
 
-// dialectOf tells an API by the end of the path, so that what stands before it
-// is the caller's own.
+// dialectOf recognises an API by the end of the path, so that the part before
+// it is the caller's own.
 func dialectOf(path string) (Dialect, dialect) {
 	switch {
 	case strings.HasSuffix(path, "/messages"):
@@ -46,7 +47,7 @@ func dialectOf(path string) (Dialect, dialect) {
 	}
 }
 
-// serveAside answers what is not for a model to answer.
+// serveAside answers requests that are not for a model.
 func (s *Server) serveAside(w http.ResponseWriter, r *http.Request, body []byte) {
 	path := r.URL.Path
 	switch {
@@ -67,7 +68,7 @@ func (s *Server) serveAside(w http.ResponseWriter, r *http.Request, body []byte)
 	}
 }
 
-// list is one for clients of OpenAI and of Anthropic both.
+// list returns a list of models for clients of OpenAI and of Anthropic both.
 func (s *Server) list() any {
 	data := make([]any, len(s.script.Models))
 	for i, m := range s.script.Models {
@@ -90,8 +91,8 @@ func (s *Server) listGemini() any {
 	return models
 }
 
-// prompt puts together what a provider caches. Marks for its cache are none of
-// its content.
+// prompt joins the parts that a provider caches. Marks for its cache do not
+// belong to its content.
 func prompt(parts ...json.RawMessage) []byte {
 	var all []byte
 	for _, part := range parts {
@@ -114,7 +115,7 @@ func texts(content json.RawMessage) []string {
 	var parts []struct {
 		Text *string `json:"text"`
 	}
-	_ = json.Unmarshal(content, &parts) // of what has no text there is none
+	_ = json.Unmarshal(content, &parts) // a content without a text has none
 	var all []string
 	for _, p := range parts {
 		if p.Text != nil {

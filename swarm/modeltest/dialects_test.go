@@ -16,12 +16,12 @@ const secret = "a-key-nobody-keeps"
 type question struct {
 	stream  bool
 	prompt  string
-	results []string // what earlier calls of "bash" gave
+	results []string // results of earlier calls of "bash"
 	schema  bool
-	mark    bool // ask for the cache where one has to
+	mark    bool // ask for the cache where the API needs it
 }
 
-// reply is what a client understood, in no dialect.
+// reply is a client's reading of an answer, in no dialect.
 type reply struct {
 	Text, Thinking string
 	Calls          []string // name and arguments
@@ -162,8 +162,8 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestMidway has an error in a stream that began well; what is not streamed has
-// its status.
+// TestMidway has an error in a stream that began well; an answer without a
+// stream has the status of the error.
 func TestMidway(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, _ Dialect, ask func(string, question) reply) {
@@ -181,8 +181,8 @@ func TestMidway(t *testing.T) {
 	})
 }
 
-// TestQuotaWords are what a client tells a limit of the minute and an empty
-// account by.
+// TestQuotaWords checks the words by which a client tells a limit of the minute
+// from an empty account.
 func TestQuotaWords(t *testing.T) {
 	t.Parallel()
 	for d, word := range map[dialect]string{

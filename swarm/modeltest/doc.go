@@ -12,17 +12,17 @@
 //	… an agent with s.URL() …
 //	s.Requests(), s.Stats()
 //
-// The answer follows from the request alone (match.go): how many results of
-// tools it holds and what was said last. Only "tries" and "serial" look at
-// earlier requests: at those of the same conversation, and at all.
+// The answer follows from the request alone (match.go): the number of tool
+// results in it and its last message. Only "tries" and "serial" look at earlier
+// requests: at those of the same conversation, and at all.
 //
-// # What the CLIs need
+// # Needs of the CLIs
 //
 // Every CLI has tools of its own; a script names roles, and tools.go finds what
 // the request offers. The scripts in testdata work with all of these, at the
 // versions that .ci/agents installs:
 //
-//	CLI       API                     base URL  what a script meets
+//	CLI       API                     base URL  notes for scripts
 //	pi        all but Gemini's        URL, for  edit takes a list of edits
 //	                                  OpenAI
 //	                                  URL/v1
@@ -45,7 +45,7 @@
 //	                                            came before it. An answer by schema is the tool
 //	                                            structured_output, whose call ends the run
 //
-// A read-only agent is not offered what writes: pi and claude answer a call of
-// it that they have no such tool, and codex, whose shell stays, that its sandbox
-// does not let it.
+// A read-only agent is not offered tools that write: pi and claude answer
+// a call of such a tool that they do not have it. Codex, whose shell stays,
+// answers that its sandbox forbids it.
 package modeltest

@@ -14,7 +14,7 @@ type Stats struct {
 	Highest  int // the most at once
 }
 
-// ledger counts requests, bounds how many are in work, and keeps what they were.
+// ledger counts requests, bounds the requests in work, and records them.
 type ledger struct {
 	limit  int
 	forget bool
@@ -26,8 +26,8 @@ type ledger struct {
 	changed chan struct{} // closed when stats change
 }
 
-// enter counts a request in and gives it a number, from 1 on. It is false for
-// one beyond the limit, which must not leave.
+// enter counts a request in and gives it a number, from 1 on. It is false for a
+// request beyond the limit, which must not leave.
 func (l *ledger) enter() (serial int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,7 +52,7 @@ func (l *ledger) leave() {
 	l.wake()
 }
 
-// keep records a request. Whoever waits for requests sees it from then on.
+// keep records a request. Callers that wait for requests see it from then on.
 func (l *ledger) keep(r Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// choose finds the first rule that matches, by its index, and its turn with
-// what the patterns matched filled in.
+// choose returns the first rule that matches, by its index, and its turn with
+// the groups of its patterns filled in.
 func choose(rules []rule, c *conversation, e earlier) (int, Turn, error) {
 	for i, r := range rules {
 		if turn, ok := r.match(c, e); ok {
@@ -27,8 +27,8 @@ func shorten(text string) string {
 	return text
 }
 
-// earlier is what a server knows of the requests before one: how many asked
-// about the same, and the how manieth of all it is.
+// earlier is a server's knowledge of the requests before the current request.
+// tries counts those of the same conversation, and serial numbers all.
 type earlier struct{ tries, serial int }
 
 func (r *rule) match(c *conversation, e earlier) (Turn, bool) {

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// Nobody is a URL where nobody answers as long as the test takes: its port is
-// taken, and not listened at. That of a server which was closed may soon be
-// another test's.
+// Nobody returns a URL where no server answers during the test: its port is
+// taken, and not listened at. The port of a closed server may soon be another
+// test's.
 func Nobody(t TB) string {
 	t.Helper()
 	syscall.ForkLock.RLock() // no child is to hold the port

@@ -55,7 +55,7 @@ func lines(mark string, text any) string {
 	return mark + strings.ReplaceAll(is, "\n", "\n"+mark) + "\n"
 }
 
-// asCommand is what a role does, as a command of a shell.
+// asCommand returns the action of a role as a command of a shell.
 func asCommand(role string, args map[string]any) string {
 	word := func(name string) string {
 		is, _ := args[name].(string)

@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// Request is one that came for an answer of a model.
+// Request is a request for an answer of a model.
 type Request struct {
 	Serial  int // from 1 on
 	Dialect Dialect
@@ -28,7 +28,7 @@ type Request struct {
 	Usage  Usage
 }
 
-// hidden is what stands for a credential.
+// hidden replaces a credential.
 const hidden = "withheld"
 
 // credentials are the values of a request that let it in.

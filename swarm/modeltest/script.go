@@ -11,25 +11,26 @@ import (
 	"time"
 )
 
-// Script is what a server answers. It is chosen from what a request says and
-// not from who asks, so that a hundred agents can share a server.
+// Script holds the answers of a server. It depends on the content of a request
+// and not on its sender, so that a hundred agents can share a server.
 type Script struct {
 	// Rules are tried in their order; the first that matches answers. A request
-	// that none matches is answered with 400 and what it looked like.
+	// without a rule gets 400 and a description of itself.
 	Rules []Rule `json:"rules"`
 
 	// Limit is how many requests may be in work at a time; those beyond it get
 	// 429. 0 is no limit.
 	Limit int `json:"limit,omitempty"`
-	// RetryAfter is what those are told to wait; without it a second.
+	// RetryAfter is the time that refused clients are told to wait; without it
+	// a second.
 	RetryAfter Duration `json:"retryAfter,omitempty"`
 	// Left is how many requests a minute the server says that it still allows, in
 	// the headers of OpenAI and Anthropic. Without it there are no such headers.
 	Left int `json:"left,omitempty"`
-	// Cache reports as cached what a prompt has in common with an earlier one,
-	// from its first byte on.
+	// Cache reports as cached the beginning that a prompt shares with an
+	// earlier prompt.
 	Cache bool `json:"cache,omitempty"`
-	// Key is the credential a request must bring; one without it gets 401.
+	// Key is the credential of requests; a request without it gets 401.
 	Key string `json:"key,omitempty"`
 	// Models are listed where a client asks which there are.
 	Models []string `json:"models,omitempty"`
@@ -43,9 +44,9 @@ type Rule struct {
 	Turn
 }
 
-// When is what a request must look like; what is left out matches anything.
-// The patterns are regular expressions. What their groups matched stands for
-// {1}, {2} … in the turn, numbered through over User, System and Result.
+// When describes the requests of a rule; an empty field matches anything. The
+// patterns are regular expressions. The matches of their groups stand for {1},
+// {2} … in the turn, numbered through over User, System and Result.
 type When struct {
 	// Results is how many results of tools the whole conversation holds.
 	Results *int `json:"results,omitempty"`
@@ -57,8 +58,9 @@ type When struct {
 	// Serial is the how manieth this request is of all that came, from 1 on: for
 	// clients that never ask about the same conversation twice in the same words.
 	Serial *int `json:"serial,omitempty"`
-	// User, System and Result match the last words of the user (without what a
-	// client adds to them on its own), the system prompt, and the last result.
+	// User, System and Result match the last words of the user, the system
+	// prompt, and the last result. Text that a client adds to the user's words
+	// does not count.
 	User   string `json:"user,omitempty"`
 	System string `json:"system,omitempty"`
 	Result string `json:"result,omitempty"`
@@ -66,22 +68,23 @@ type When struct {
 	Model string `json:"model,omitempty"`
 }
 
-// Turn is one answer of the model: thoughts, text and calls, in this order, or
-// an answer in the form the request asks for, or something that goes wrong.
+// Turn is an answer of the model. It has thoughts, text and calls, in this
+// order, or an answer in the form the request asks for, or a fault.
 type Turn struct {
 	Thinking string `json:"thinking,omitempty"`
 	// Text comes in these pieces where it is streamed.
 	Text  Pieces `json:"text,omitempty"`
 	Calls []Call `json:"calls,omitempty"`
-	// Answer is a JSON value: given as the tool for it where the client offers
-	// one (StructuredOutput, structured_output, answer), else as text.
+	// Answer is a JSON value. The server returns it by the client's tool for
+	// answers (StructuredOutput, structured_output, answer), else as text.
 	Answer json.RawMessage `json:"answer,omitempty"`
 
 	// Usage is reported; without it, an estimate of four bytes a token.
 	Usage *Usage `json:"usage,omitempty"`
-	// Stop is why the turn ends; without it what follows from its calls.
+	// Stop is the reason that the turn ends; without it the reason follows from
+	// its calls.
 	Stop Stop `json:"stop,omitempty"`
-	// As is the model that is said to have answered; without it, the one asked for.
+	// As is the reported model of the answer; without it, the requested model.
 	As string `json:"as,omitempty"`
 
 	// Delay is before the first byte, Gap before each piece that follows.
@@ -96,8 +99,8 @@ type Turn struct {
 }
 
 // Call is a call of a tool. Name in braces is a role: {shell}, {read}, {write},
-// {edit}, {grep}, {find} or {ls}, for which the server takes what the client
-// offers, under its names (tools.go). Any other name is taken as it is, and so
+// {edit}, {grep}, {find} or {ls}. For a role the server takes the client's
+// tool, under its names (tools.go). Any other name is taken as it is, and so
 // are its arguments.
 type Call struct {
 	Name string         `json:"name"`
@@ -121,7 +124,7 @@ type Error struct {
 	Quota   bool   `json:"quota,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Midway sends status 200 and the error inside of the stream, after the
-	// first piece. What is not streamed fails from the beginning.
+	// first piece. An answer without a stream fails from the beginning.
 	Midway bool `json:"midway,omitempty"`
 }
 
@@ -145,7 +148,7 @@ const (
 	DropMiddle Drop = "middle"
 )
 
-// Pieces is a text in one or several pieces; one may be written as a string.
+// Pieces is a text in pieces; a single piece may be written as a string.
 type Pieces []string
 
 // UnmarshalJSON takes a string or a list of strings.
@@ -161,7 +164,8 @@ func (p *Pieces) UnmarshalJSON(data []byte) error {
 // Duration is written as Go writes it: "250ms".
 type Duration time.Duration
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText reads the text of MarshalText. It returns an error for an
+// invalid or negative duration.
 func (d *Duration) UnmarshalText(text []byte) error {
 	is, err := time.ParseDuration(string(text))
 	if err == nil && is < 0 {

@@ -81,8 +81,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read can be written and read again, and answers a request
-// or refuses it.
+// FuzzParse: a script that is read can be written and read again, and answers a
+// request or refuses it.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil {

@@ -51,7 +51,7 @@ func Listen(address string, script Script) (*Server, error) {
 	return s, nil
 }
 
-// TB is what Start and Nobody need of a test.
+// TB is the part of a test that Start and Nobody need.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -73,8 +73,7 @@ func Start(t TB, script Script) *Server {
 // want it so, those of OpenAI with /v1 behind it.
 func (s *Server) URL() string { return s.http.URL }
 
-// Close ends the server and every request that is in work: what is held is cut
-// off.
+// Close ends the server and every request in work: held requests are cut off.
 func (s *Server) Close() {
 	s.shut.Do(func() {
 		close(s.gone)
@@ -83,10 +82,10 @@ func (s *Server) Close() {
 	})
 }
 
-// Release lets go on what a turn holds, from now on.
+// Release lets held turns continue, from now on.
 func (s *Server) Release() { s.open.Do(func() { close(s.held) }) }
 
-// Stats counts what has come.
+// Stats returns counts of the requests.
 func (s *Server) Stats() Stats {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
@@ -115,10 +114,10 @@ func (s *Server) Idle(ctx context.Context) error {
 	return s.ledger.await(ctx, func(st Stats, _ []Request) bool { return st.Working == 0 })
 }
 
-// mostBody bounds what is read of a request.
+// mostBody bounds the bytes that are read of a request.
 const mostBody = 64 << 20
 
-// ServeHTTP answers one request.
+// ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	if err != nil {
@@ -217,7 +216,8 @@ func statusOf(t Turn) int {
 	}
 }
 
-// wait is false where nobody waits for the answer any more.
+// wait holds and delays an answer as its turn asks. It returns false if the
+// server or the client is gone.
 func (s *Server) wait(ctx context.Context, turn Turn) bool {
 	if turn.Hold {
 		select {
@@ -264,7 +264,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, d dialect, to send
 func sendWhole(w http.ResponseWriter, body any, cut bool) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // what is sent is made here
+		panic(err) // the value is made here
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)))
@@ -281,7 +281,7 @@ func refuse(w http.ResponseWriter, d dialect, f fault) {
 	_, body := d.fault(f, nil)
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // what is sent is made here
+		panic(err) // the value is made here
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.status)

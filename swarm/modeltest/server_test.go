@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestLimit holds what is in work until the rest was refused.
+// TestLimit holds requests in work until the others are refused.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	const limit, all = 3, 10
@@ -72,7 +72,8 @@ func TestTries(t *testing.T) {
 	})
 }
 
-// TestKey: without the key nothing, and nobody keeps it.
+// TestKey: a request without the key gets no answer, and the key is not
+// recorded.
 func TestKey(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, d Dialect, ask func(string, question) reply) {
@@ -135,8 +136,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestGone has a client that leaves while its answer is held, and one whose
-// answer comes slowly.
+// TestGone has a client that leaves while its answer is held, and a client
+// whose answer comes slowly.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	for name, turn := range map[string]Turn{
@@ -173,7 +174,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestClose ends what is held.
+// TestClose: Close ends held requests.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	s, err := New(Script{Rules: []Rule{{Turn: Turn{Text: Pieces{"a"}, Hold: true}}}})
@@ -195,8 +196,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestCloseCuts holds that what is held comes to no answer at all, also where the
-// connection is cut only after it was let go.
+// TestCloseCuts: held requests get no answer at all, even if the connection is
+// cut only after their release.
 func TestCloseCuts(t *testing.T) {
 	t.Parallel()
 	s, err := New(Script{Rules: []Rule{{Turn: Turn{Text: Pieces{"a"}, Hold: true}}}})
@@ -269,7 +270,7 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// TestSerial: a rule can be about one request of all, whatever it asks.
+// TestSerial: a rule can apply to a request by its number, whatever it asks.
 func TestSerial(t *testing.T) {
 	t.Parallel()
 	second := 2

@@ -21,14 +21,14 @@ type stream struct {
 	over   bool
 }
 
-// send sends one event; those without a name have only data.
+// send sends an event; an event without a name has only data.
 func (s *stream) send(event string, data any) {
 	if s.over {
 		return
 	}
 	text, err := json.Marshal(data)
 	if err != nil {
-		panic(err) // what is sent is made here
+		panic(err) // the value is made here
 	}
 	s.raw(event, text)
 }

@@ -60,14 +60,14 @@ func answerTools() []string {
 type call struct {
 	name  string
 	space string
-	// args is a JSON object, or the text of a tool that takes one.
+	// args is a JSON object, or the text of a tool that takes a text.
 	args string
 	free bool
 }
 
-// resolve finds the tool for a call. A role that is not offered is carried out
-// by the shell where there is one, as codex does it, and is else called by the
-// name that the script gives it: the client says that it has no such tool.
+// resolve finds the tool for a call. The shell carries out a role that the
+// client does not offer, as codex does it. Without a shell the call has the
+// name in the script, and the client reports that it has no such tool.
 func resolve(c *conversation, to Call) call {
 	is := pick(c, to)
 	if o := c.offered(is.name); o != nil {
@@ -109,7 +109,7 @@ func object(args map[string]any) string {
 	}
 	text, err := json.Marshal(args)
 	if err != nil {
-		return "{}" // what came from JSON goes into it
+		return "{}" // values from JSON fit into JSON
 	}
 	return string(text)
 }
@@ -123,19 +123,19 @@ type shape struct {
 	Enum       []any            `json:"enum"`
 }
 
-// UnmarshalJSON leaves out what has another form than here: a schema may be
-// true, or a list.
+// UnmarshalJSON ignores parts of another form: a schema may be true, or a list.
+// It returns no error.
 func (s *shape) UnmarshalJSON(data []byte) error {
 	type plain shape
 	_ = json.Unmarshal(data, (*plain)(s))
 	return nil
 }
 
-// fill makes the arguments of a tool: ours under its names, and something in
-// the place of what it requires beside them.
+// fill makes the arguments of a tool. Our arguments get its names, and its
+// other required arguments get a placeholder.
 func (s *shape) fill(args map[string]any, folder string) map[string]any {
 	filled := map[string]any{}
-	for _, argument := range slices.Sorted(maps.Keys(args)) { // two may have one name
+	for _, argument := range slices.Sorted(maps.Keys(args)) { // two may have the same name
 		for _, name := range argumentNames(argument) {
 			if property, ok := s.Properties[name]; ok {
 				filled[name] = property.hold(place(name, args[argument], folder))
@@ -144,7 +144,7 @@ func (s *shape) fill(args map[string]any, folder string) map[string]any {
 		}
 	}
 	for name, property := range s.Properties {
-		// A list of edits that holds what we have.
+		// A list of edits that holds our edit.
 		if _, has := filled[name]; has || !property.is("array") || property.Items == nil {
 			continue
 		}
@@ -177,7 +177,7 @@ func place(name string, value any, folder string) any {
 	}
 }
 
-// hold puts a command into a list of words where one is wanted.
+// hold puts a command into a list of words if the tool wants a list.
 func (s *shape) hold(value any) any {
 	if text, ok := value.(string); ok && s.is("array") {
 		return []any{"bash", "-lc", text}

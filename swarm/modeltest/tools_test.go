@@ -117,7 +117,7 @@ func TestFillOnce(t *testing.T) {
 	}
 }
 
-// TestUser has the words of the user between what clients add to them.
+// TestUser has the words of the user between additions of clients.
 func TestUser(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

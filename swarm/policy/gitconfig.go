@@ -49,8 +49,8 @@ type gitFiles struct {
 	copied bool
 }
 
-// changed reports whether an agent changed one of some files and folders, or a plain
-// text, in its HOME or in the layer of it.
+// changed reports whether an agent changed any of some files and folders, or a
+// plain text, in its HOME or in the layer of it.
 func (g gitFiles) changed(home string, files []string) bool {
 	for _, file := range slices.Concat(files, slices.Collect(maps.Keys(g.plain))) {
 		rel, ok := fspath.Below(g.user, file)
@@ -61,8 +61,8 @@ func (g gitFiles) changed(home string, files []string) bool {
 	return false
 }
 
-// same reports whether an agent's file or folder is as it was made from the user's. A
-// link of one into the other counts as the same.
+// same reports whether an agent's file or folder is as it was made from the
+// user's. A link from either to the other counts as the same.
 func (g gitFiles) same(own, file string) bool {
 	at, err := os.Stat(own)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"agentswarm/swarm/privatehome"
 )
 
-// TestSameCopy: a copy of a file or folder is known as one, and whatever an
-// agent put in its place is not.
+// TestSameCopy: a copy of a file or folder is known as a copy, and a
+// replacement by the agent is not.
 func TestSameCopy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestTaskAuthority: what a call is allowed is added to what its run is, and
-// to no other call's.
+// TestTaskAuthority: the grants of a call are added to those of its run, and to
+// no other call's.
 func TestTaskAuthority(t *testing.T) {
 	t.Parallel()
 	given, err := allowed([]string{"push to run/*"}, "--allow")
@@ -26,7 +26,7 @@ func TestTaskAuthority(t *testing.T) {
 		if item != "" {
 			call.Allow = []string{item}
 		}
-		for range 2 { // the second is not told what the first was
+		for range 2 { // the first time leaves no grant behind
 			a, err := taskAuthority(run, call)
 			if err != nil {
 				t.Fatal(err)

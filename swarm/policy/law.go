@@ -175,8 +175,8 @@ func RealFolder(dir, cwd string) string {
 	return path
 }
 
-// ParseAction parses an action of one line. The error says what is wrong with the
-// line.
+// ParseAction parses an action from a line. It returns an error with the fault
+// of the line.
 func ParseAction(line []byte) (*ask.Action, error) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil, errors.New("the line is empty")
@@ -195,7 +195,7 @@ func ParseAction(line []byte) (*ask.Action, error) {
 	}
 	a := told.Action
 	if told.Command != nil {
-		// An empty text is a command that does nothing, like a blank one.
+		// An empty text is a command that does nothing, like a blank text.
 		if a.Command = *told.Command; a.Command == "" {
 			a.Command = " "
 		}

@@ -55,8 +55,8 @@ func TestParseAction(t *testing.T) {
 	}
 }
 
-// FuzzParseAction: a line is one action or an error, whatever it holds, and
-// what an action is said to be is what another reader finds in it.
+// FuzzParseAction: every line is an action or an error. The fields of an action
+// are those that another reader finds in the line.
 func FuzzParseAction(f *testing.F) {
 	for _, seed := range []string{
 		`{"command":"ls","cwd":"/"}`, `{"write":"x"}`, `{"command":""}`, `{"COMMAND":"x"}`, `{"command":"a","command":"b"}`, "{", "null", "",
@@ -107,7 +107,7 @@ func TestRealFolder(t *testing.T) {
 	}
 }
 
-// TestRulingBecomes: a part of a command shows what becomes of it.
+// TestRulingBecomes: a part of a command shows its verdict.
 func TestRulingBecomes(t *testing.T) {
 	t.Parallel()
 	rules, err := risk.Load(nil)

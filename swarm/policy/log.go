@@ -45,7 +45,7 @@ type record struct {
 
 	By       task.By `json:"by"`
 	Question string  `json:"question,omitempty"`
-	Snapshot string  `json:"snapshot,omitempty"` // the commit of what was captured before
+	Snapshot string  `json:"snapshot,omitempty"` // the commit of the files captured before
 	Reason   string  `json:"reason,omitempty"`
 }
 
@@ -129,7 +129,7 @@ func redacted(words []string) []string {
 	return all
 }
 
-// append writes an entry in one call.
+// append writes an entry in a single call.
 func (l *logFile) append(r any) error {
 	line, err := json.Marshal(r)
 	if err != nil {

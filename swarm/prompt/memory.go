@@ -12,8 +12,7 @@ const MaxMemory = 64 << 10
 
 const leftOut = "\n… (the rest is left out; read the file)"
 
-// Bound cuts files to what may be said of them, and drops those that say
-// nothing.
+// Bound cuts files to the allowed length, and drops files without text.
 func Bound(files []File) []File {
 	var all []File
 	left := MaxMemory
@@ -41,9 +40,9 @@ func whole(text string) string {
 	return text
 }
 
-// Missing are the files that agents have to be told of: those of all, less
-// those that their kind reads by itself, and less what such a file brings in,
-// by being the same or by naming it after an @.
+// Missing returns the files that an agent's prompt must hold. It leaves out the
+// files that the agent's kind reads by itself. It also leaves out a file that
+// equals such a file, or that such a file names after an @.
 func Missing(all []File, reads []string) []File {
 	var read, said []string // texts
 	for _, f := range all {

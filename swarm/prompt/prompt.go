@@ -1,15 +1,16 @@
-// Package prompt composes what agents are told before their task, in one order
-// for all kinds of them.
+// Package prompt composes the instructions of agents before their task, in the
+// same order for all kinds.
 //
-// First comes what is the same for all agents of a kind with the same model and
-// tools, so that a provider reads it once: who they are, what is data, what the
-// repository says to agents, how actions are judged. Then comes what is one
-// agent's: the stages and its own, its tools, its role, and last the variants
-// for the family of its model. The task is not here, nor what is long about the
-// workspace: both go into the user's message.
+// First comes the part that is the same for all agents of a kind with the same
+// model and tools, so that a provider reads it once. It says who they are,
+// which text is data, the instructions of the repository, and how actions are
+// judged. Then comes the part of a single agent: the stages and its own stage,
+// its tools, its role, and last the variants for the family of its model. The
+// task is not here, nor long texts about the workspace: both go into the user's
+// message.
 //
 // It owns the order and the words between the parts. It reads nothing, and
-// knows no kind of agent: whoever calls it says what the parts are.
+// knows no kind of agent: its caller passes the parts.
 package prompt
 
 import (
@@ -28,11 +29,11 @@ var core string
 //go:embed untrusted.md
 var untrusted string
 
-// Core is who agents are that have a system prompt of another maker, after
-// which this one is said.
+// Core returns the identity of agents that have a system prompt of another
+// maker, after which it stands.
 func Core() string { return core }
 
-// Parts are what a prompt opens with. Empty ones are left out.
+// Parts are the parts at the beginning of a prompt. Empty parts are left out.
 type Parts struct {
 	Core     string             `json:"-"`
 	Memory   []File             `json:"memory,omitempty"`
@@ -43,7 +44,7 @@ type Parts struct {
 	Variants []variants.Variant `json:"variants,omitempty"`
 }
 
-// File is one in which a repository says something to all agents.
+// File is a file with a repository's instructions for all agents.
 type File struct {
 	Name string `json:"name"` // below the top of the repository
 	Text string `json:"text"`
@@ -55,22 +56,22 @@ type Tools struct {
 	All   bool     // there are no others
 }
 
-// Shared is what agents on the same base have in common, whatever they may do:
-// no path, date, id or label is in it.
+// Shared returns the text that agents on the same base share, whatever they may
+// do: no path, date, id or label is in it.
 func (p *Parts) Shared() string { return join(p.Core, untrusted, p.memory()) }
 
-// Own is what comes after that.
+// Own returns the text after the shared text.
 func (p *Parts) Own() string { return join(p.Contract, p.Suffix()) }
 
 // Text is all of it.
 func (p *Parts) Text() string { return join(p.Shared(), p.Own()) }
 
-// Suffix is what depends on which part an agent has.
+// Suffix returns the text that depends on the part of an agent.
 func (p *Parts) Suffix() string {
 	return join(p.roster(), p.tools(), p.Part(), p.variants())
 }
 
-// Part is what an agent is told of its own part.
+// Part returns the instructions for an agent's own part.
 func (p *Parts) Part() string {
 	if p.Stage == nil || strings.TrimSpace(p.Stage.Words) == "" {
 		return join(p.Role)
@@ -78,7 +79,7 @@ func (p *Parts) Part() string {
 	return join("# Your part: "+oneLine(p.Stage.Name), p.Stage.Words, p.Role)
 }
 
-// Commission is what a program is told of its part whose prompt is its own:
+// Commission returns the instructions for a program with a prompt of its own:
 // the roster and its role.
 func (p *Parts) Commission() string { return join(p.roster(), p.Part()) }
 
@@ -144,7 +145,7 @@ func (p *Parts) variants() string {
 	return "# Take care\n\n" + strings.Join(all, "\n\n")
 }
 
-// join puts sections one below the other.
+// join joins sections with a blank line between them.
 func join(texts ...string) string { return strings.Join(sections(texts...), "\n\n") }
 
 func sections(texts ...string) []string {

@@ -109,7 +109,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// FuzzBound holds that what is said stays bounded, whatever a repository says.
+// FuzzBound: the text stays bounded, whatever a repository contains.
 func FuzzBound(f *testing.F) {
 	f.Add("a", "b")
 	f.Add("\ufeff\xff\x00", strings.Repeat("é", MaxMemory))

@@ -1,8 +1,8 @@
-// Package provider knows where models are asked: the providers that need no
-// configuration, and how what somebody configures is laid over them.
+// Package provider knows where models are served: the providers that need no
+// configuration, and how configured providers are laid over them.
 //
 // It owns names, addresses, protocols and the variables that hold keys. It
-// asks nobody, and reads no key but by the lookup that it is given.
+// makes no requests, and reads no key but by the lookup that it is given.
 package provider
 
 import (
@@ -46,14 +46,14 @@ type Provider struct {
 	API     API    `json:"api,omitempty"`
 	// KeyEnv names the variable that holds the key; empty: it takes none.
 	KeyEnv string `json:"key_env,omitempty"`
-	// Models are known by what they are called there.
+	// Models are the models of the provider, by the provider's names.
 	Models map[string]Facts `json:"models,omitempty"`
 }
 
-// Facts are what must be known of a model.
+// Facts are the necessary facts of a model.
 type Facts struct {
 	ContextWindow int64 `json:"context_window,omitempty"` // tokens; 0: not known
-	MaxOutput     int64 `json:"max_output,omitempty"`     // tokens of one reply; 0: not known
+	MaxOutput     int64 `json:"max_output,omitempty"`     // tokens of a reply; 0: not known
 }
 
 // builtin is a provider that needs no configuration.
@@ -115,9 +115,9 @@ func BaseVariables() []string {
 	return all
 }
 
-// Guess is the provider of a model that is named without one: the only hosted
-// one that there is a key for; empty where there is none, or several. More are
-// laid over the known providers.
+// Guess returns the provider of a model that is named without a provider. It is
+// the only hosted provider with a key; empty if there is none, or several. More
+// are laid over the known providers.
 func Guess(getenv func(string) string, more map[string]Provider) string {
 	keys := Keys(more)
 	switch openai, anthropic := getenv(keys["openai"]) != "", getenv(keys["anthropic"]) != ""; {
@@ -129,8 +129,8 @@ func Guess(getenv func(string) string, more map[string]Provider) string {
 	return ""
 }
 
-// Keys are the variables of keys, by the providers that they mean: that of a
-// known one unless it was given another; empty for one that takes none.
+// Keys returns the variables of keys by provider. A known provider keeps its
+// variable unless it was given another; empty for a provider that takes no key.
 func Keys(more map[string]Provider) map[string]string {
 	keys := map[string]string{}
 	for name, p := range Known(func(string) string { return "" }) {
@@ -147,9 +147,10 @@ func Names() []string {
 	return slices.Sorted(maps.Keys(Known(func(string) string { return "" })))
 }
 
-// Over are the known providers with more laid over them. What one leaves out is
-// that of the known one of its name. But a key is for where it was given for:
-// one that is elsewhere has no key that it does not name itself.
+// Over returns the known providers with more laid over them. A provider takes
+// its missing fields from the known provider of its name. But a key belongs to
+// its address: a provider with another address has no key that it does not name
+// itself.
 func Over(getenv func(string) string, more map[string]Provider) map[string]Provider {
 	all := Known(getenv)
 	for name, p := range more {
@@ -193,8 +194,8 @@ func Hosted(base string) bool {
 	return false
 }
 
-// Keyed reports whether an address is that of a known provider which answers
-// nobody without a key.
+// Keyed reports whether an address is that of a known provider that requires a
+// key.
 func Keyed(base string) bool {
 	host := hostOf(base)
 	return host != "" && slices.ContainsFunc(builtins(), func(b builtin) bool { return !b.local && hostOf(b.base) == host })

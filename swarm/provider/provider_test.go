@@ -41,8 +41,8 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestKnown holds where each provider is and what its key is in, and that
-// each takes another address and counts as one that wants a key.
+// TestKnown: each provider has its address and the variable of its key. Each
+// takes another address and counts as a provider that wants a key.
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	none := Known(func(string) string { return "" })
@@ -91,7 +91,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestGuess: of two keys nobody knows which is meant.
+// TestGuess: with two keys the provider is not known.
 func TestGuess(t *testing.T) {
 	t.Parallel()
 	own := map[string]Provider{"anthropic": {KeyEnv: "WORK_KEY"}, "openai": {BaseURL: "http://h/v1"}, "mine": {KeyEnv: "MINE_KEY"}}

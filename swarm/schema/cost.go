@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// mostSteps bounds the work that one value may make: how often a part of
-	// the schema is held against a part of the value. Parts that refer to one
-	// another double that with each level, and the library walks all of them.
+	// mostSteps bounds the work of a value: how often a part of the schema is
+	// compared with a part of the value. Parts that refer to one another double
+	// that with each level, and the library walks all of them.
 	mostSteps = 1e6
 	// mostPatterns bounds the regular expressions of a schema together, in
 	// instructions of their programs, of some 50 bytes each.
@@ -78,7 +78,7 @@ func (c *cost) of(s *jsonschema.Schema, at *node) float64 {
 	if n, ok := c.known[key]; ok {
 		return n
 	}
-	c.known[key] = 0 // one that comes back to itself is found by the library
+	c.known[key] = 0 // the library finds a schema that refers back to itself
 	c.work += 1 + len(at.items) + len(at.members)*(1+len(s.PatternProperties))
 	if c.work > mostWork {
 		return math.MaxFloat64
@@ -118,7 +118,8 @@ func (c *cost) sameValue(s *jsonschema.Schema, at *node) float64 {
 	return n
 }
 
-// any is the cost of what the library holds as a schema or as something else.
+// any returns the cost of a part that the library stores as a schema or as
+// something else.
 func (c *cost) any(part any, at *node) float64 {
 	s, _ := part.(*jsonschema.Schema)
 	return c.of(s, at)

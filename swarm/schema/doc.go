@@ -1,7 +1,7 @@
-// Package schema owns what a JSON Schema asks of an answer: which schemas can
-// be asked for at all, whether a value matches one and what would be right
-// where it does not, and where in a text the answer stands.
+// Package schema owns the demands of a JSON Schema on an answer. It knows which
+// schemas can be used at all, whether a value matches, the right form if it
+// does not, and the place of the answer in a text.
 //
-// It asks nobody and reads no file: a schema that refers to anything outside
-// itself is refused.
+// It makes no requests and reads no file: a schema that refers to anything
+// outside itself is refused.
 package schema

@@ -9,11 +9,11 @@ import (
 // ErrNoObject is a text without a JSON object.
 var ErrNoObject = errors.New("there is no JSON object in it")
 
-// Extract finds the JSON object of an answer that is a text: the whole of it,
-// else what the last fence marked json holds, else what stands between its
-// first and its last brace.
+// Extract finds the JSON object of an answer that is a text. It tries the whole
+// text, then the last fence marked json, then the text from its first to its
+// last brace. It returns an error if none of them is an object.
 func Extract(text string) (json.RawMessage, error) {
-	text = strings.TrimPrefix(text, "\uFEFF") // some write one before JSON
+	text = strings.TrimPrefix(text, "\uFEFF") // some agents write a byte order mark before JSON
 	if object := object(text); object != nil {
 		return object, nil
 	}
@@ -29,7 +29,7 @@ func Extract(text string) (json.RawMessage, error) {
 	return nil, ErrNoObject
 }
 
-// object is a text that is one JSON object; nil where it is not.
+// object returns a text that is a JSON object, or nil.
 func object(text string) json.RawMessage {
 	text = strings.Trim(text, " \t\r\n")
 	if !strings.HasPrefix(text, "{") || !json.Valid([]byte(text)) {
@@ -49,7 +49,7 @@ func fenced(text string) json.RawMessage {
 			break
 		}
 		from += i
-		// Marks within a line are part of what it says.
+		// Marks within a line belong to its text.
 		if line := text[strings.LastIndexByte(text[:from], '\n')+1 : from]; strings.TrimSpace(line) == "" {
 			at = from + len(mark)
 		}

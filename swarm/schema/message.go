@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/message"
 )
 
-// What is wrong is told to an agent and to people, who mend one thing after
-// the other: the first few problems are enough, and none may be long.
+// Agents and people read these messages, and mend the faults in turn. So the
+// first few problems are enough, and none may be long.
 const (
 	maxProblems = 5
 	maxMessage  = 300
@@ -46,7 +46,7 @@ func leaves(e *jsonschema.ValidationError, visit func(*jsonschema.ValidationErro
 	}
 }
 
-// problem says what is wrong at one place. What is missing or too much is
+// problem returns the faults at a place. A missing or unexpected property is
 // named by its own pointer, not by that of the object around it.
 func problem(e *jsonschema.ValidationError, p *message.Printer) []string {
 	at := func(more ...string) string { return pointer(append(slices.Clone(e.InstanceLocation), more...)) }

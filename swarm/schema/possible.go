@@ -23,8 +23,8 @@ const (
 	anything = nulls | booleans | numbers | strs | arrays | objects
 )
 
-// onlyObjects refuses a schema that no value can match, as far as that is
-// plain, and one that others than objects can match too.
+// onlyObjects returns an error for a schema that plainly no value can match,
+// and for a schema that other values than objects can match too.
 func onlyObjects(s *jsonschema.Schema) error {
 	l := look{known: map[*jsonschema.Schema]verdict{}}
 	switch v := l.at(s); {
@@ -36,13 +36,14 @@ func onlyObjects(s *jsonschema.Schema) error {
 	return nil
 }
 
-// verdict is what may match a schema at most; why it is nothing, where it is.
+// verdict holds the kinds of values that may match a schema at most. If there
+// are none, why is the reason.
 type verdict struct {
 	can kinds
 	why string
 }
 
-// only leaves what may match another schema too.
+// only leaves the kinds that may match another schema too.
 func (v *verdict) only(k kinds, why string) {
 	if v.can != 0 && v.can&k == 0 {
 		v.why = why
@@ -50,8 +51,8 @@ func (v *verdict) only(k kinds, why string) {
 	v.can &= k
 }
 
-// look finds out what may match schemas. What it rules out is certain; what it
-// does not rule out may be impossible all the same.
+// look finds the kinds of values that may match schemas. The kinds that it
+// rules out are certain. The others may be impossible all the same.
 type look struct {
 	known map[*jsonschema.Schema]verdict
 }
@@ -60,7 +61,7 @@ func (l *look) at(s *jsonschema.Schema) verdict {
 	if v, ok := l.known[s]; ok {
 		return v
 	}
-	// One that comes back to itself rules nothing out by that.
+	// A schema that refers back to itself rules nothing out by that.
 	l.known[s] = verdict{can: anything}
 	v := l.judge(s)
 	l.known[s] = v
@@ -108,7 +109,8 @@ func (l *look) judge(s *jsonschema.Schema) verdict {
 	return v
 }
 
-// because is why a part matches nothing, or else what is said.
+// because returns the reason that a part matches nothing, or else the given
+// text.
 func because(part verdict, otherwise string) string {
 	if part.can == 0 {
 		return part.why
@@ -116,7 +118,7 @@ func because(part verdict, otherwise string) string {
 	return otherwise
 }
 
-// some leaves what may match one of several schemas.
+// some leaves the kinds that may match any of several schemas.
 func (l *look) some(v *verdict, parts []*jsonschema.Schema, what string) {
 	if len(parts) == 0 {
 		return
@@ -154,7 +156,7 @@ func values(v *verdict, s *jsonschema.Schema, at string) {
 	v.only(can, at+why)
 }
 
-// noObject is why no object matches; empty where one may.
+// noObject returns the reason that no object matches; empty if an object may.
 func (l *look) noObject(s *jsonschema.Schema) string {
 	least := len(unique(s.Required))
 	if s.MinProperties != nil {
@@ -174,7 +176,8 @@ func (l *look) noObject(s *jsonschema.Schema) string {
 	return ""
 }
 
-// noProperty is why a property can have no value; empty where it may have one.
+// noProperty returns the reason that a property can have no value; empty if it
+// may have a value.
 func (l *look) noProperty(s *jsonschema.Schema, name string) string {
 	v := verdict{can: anything}
 	listed := false
@@ -204,7 +207,7 @@ func (l *look) noProperty(s *jsonschema.Schema, name string) string {
 	return v.why
 }
 
-// noArray is why no array matches; empty where one may.
+// noArray returns the reason that no array matches; empty if an array may.
 func (l *look) noArray(s *jsonschema.Schema) string {
 	least := 0
 	if s.MinItems != nil {

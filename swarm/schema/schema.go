@@ -24,22 +24,24 @@ const MaxBytes = 1 << 20
 // levels, so that this is some forty properties in each other.
 const maxDepth = 128
 
-// address is what a schema is called where the library wants a name for it.
+// address is the name of a schema for the library.
 const address = folder + "root"
 
-// folder is what the library resolves relative references against.
+// folder is the base of relative references in the library.
 const folder = "schema:///"
 
 // Schema is a JSON Schema (2020-12, unless its $schema names another draft)
 // that only objects match.
 type Schema struct{ compiled *jsonschema.Schema }
 
-// Compile reads a schema. It refuses what is none, what refers to anything
-// outside itself, what no value can match, and what other values than objects
-// can match too: the type of the root must be object, by its own "type", by
-// what it refers to, or by the parts of its allOf, anyOf or oneOf.
+// Compile reads a schema. It returns an error for an invalid schema, for
+// references to anything outside itself, for a schema that no value can match,
+// and for a schema that other values than objects can match. The type of the
+// root must be object, by its own "type", by a reference, or by the parts of
+// its allOf, anyOf or oneOf.
 //
-// "format" says what a value means and is not checked, as the standard has it.
+// "format" describes the meaning of a value and is not checked, as the standard
+// has it.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	if len(raw) > MaxBytes {
 		return nil, fmt.Errorf("the schema is %d bytes long; at most %d are taken", len(raw), MaxBytes)
@@ -106,8 +108,8 @@ func tame(raw []byte, deepest int) error {
 	}
 }
 
-// small reports whether a number is within what a float holds, and written in
-// no more digits than anybody needs.
+// small reports whether a number fits in a float, and has a reasonable number
+// of digits.
 func small(number string) bool {
 	_, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 	e, err := strconv.Atoi(cmp.Or(exponent, "0"))
@@ -136,9 +138,10 @@ func errorText(err error) error {
 	return fmt.Errorf("the schema is none: %s", cut(text, maxMessage))
 }
 
-// Validate reports where a value does not match, by JSON pointers, and what
-// would be right there. The message is short, whatever the value is. A value
-// that has a name twice matches nothing: whoever reads it may take either.
+// Validate returns an error with the JSON pointers of the parts that do not
+// match, and the right form of each. The message is short for any value. A
+// value with a duplicate name matches nothing, because its readers may take
+// either.
 func (s *Schema) Validate(value json.RawMessage) error {
 	if err := tame(value, maxValueDepth); err != nil {
 		return fmt.Errorf("it %w", err)

@@ -170,9 +170,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestValidateIsBrief holds that what an agent is told is short, whatever it
-// answered.
-// doubled is a schema whose parts refer to the next one twice, by a keyword.
+// doubled returns a schema whose parts refer to the next part twice, by a
+// keyword.
 func doubled(keyword string, levels int) string {
 	var defs strings.Builder
 	for i := range levels {
@@ -297,8 +296,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// FuzzExtract reads what a model may say. What is found is an object that
-// stands in the text.
+// FuzzExtract reads texts of models. The result is an object that stands in the
+// text.
 func FuzzExtract(f *testing.F) {
 	for _, seed := range []string{"", "{}", "x {\"a\":1} y", "```json\n{}\n```", "```json ```json\n{\"a\":\"```\"}", "{\"a\":{}", "\xff{}"} {
 		f.Add(seed)
@@ -318,8 +317,8 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// FuzzCompile reads schemas and answers that people and models write. A schema
-// that is taken is matched by objects only, and what is told is short.
+// FuzzCompile reads schemas and answers of people and models. Only objects
+// match an accepted schema, and messages are short.
 func FuzzCompile(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"object"}`, `{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","required":["b"]}}}`,

@@ -11,9 +11,9 @@ import (
 	"github.com/dop251/goja/unistring"
 )
 
-// absentNames are names of other runtimes that scripts do not have, each with
-// the replacement. To typeof and to globalThis they do not exist; where a script
-// uses one, the error names the replacement.
+// absentNames returns names of other runtimes that scripts do not have, each
+// with the replacement. For typeof and globalThis they do not exist. If a
+// script uses such a name, the error gives the replacement.
 func absentNames() map[string]string {
 	const (
 		timers  = "a script has setTimeout alone; call it again, or bound an agent by limits: {ms}"
@@ -38,8 +38,7 @@ func absentNames() map[string]string {
 const explainAbsent = "swarm: explain"
 
 // explain makes every use of an absent name in a tree throw an error with the
-// replacement. A use that only asks whether the name is there stays as it is,
-// and so does one that assigns to it.
+// replacement. A test for the name and an assignment to it stay as they are.
 func (src Source) explain(tree *ast.Program) {
 	names := absentNames()
 	if !mentions(src.Text, names) {

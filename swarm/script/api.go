@@ -2,7 +2,7 @@ package script
 
 import "encoding/json"
 
-// Meta is what a script says of itself.
+// Meta is the description that a script gives of itself.
 type Meta struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// header finds a line of the comment that a script of the corpus begins with:
-// the value it must return, what it is given, and parts of lines that it logs.
+// header finds a line of the leading comment of a corpus script: the value it
+// must return, its args or budget, and parts of lines that it logs.
 var header = regexp.MustCompile(`(?m)^// (returns|args|budget|logs): (.*)$`)
 
-// corpusCase is one script of testdata/claude.
+// corpusCase is a script of testdata/claude.
 type corpusCase struct {
 	start Start
 	want  string
@@ -125,7 +125,7 @@ func TestFormOf(t *testing.T) {
 }
 
 // TestMistakesByForm: a mistake in a thunk or a stage ends a script of our own
-// form, and is one null in that of Claude Code. Both leave a line.
+// form. In the form of Claude Code it makes a single null. Both leave a line.
 func TestMistakesByForm(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -172,7 +172,7 @@ func TestMistakesByForm(t *testing.T) {
 	}
 }
 
-// TestRefusalsInBothForms: what the run refuses is thrown on in each form.
+// TestRefusalsInBothForms: a refusal of the run is thrown on in each form.
 func TestRefusalsInBothForms(t *testing.T) {
 	t.Parallel()
 	host := func(code Code) func(Request) error {
@@ -263,8 +263,8 @@ func TestReturnOfNoNumber(t *testing.T) {
 	}
 }
 
-// TestReturnByForm: what JSON drops is an error in our own form, and a warning in
-// that of Claude Code.
+// TestReturnByForm: a value that JSON drops is an error in our own form, and a
+// warning in that of Claude Code.
 func TestReturnByForm(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ give, want, says string }{

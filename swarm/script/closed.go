@@ -8,13 +8,13 @@ import (
 	"github.com/dop251/goja/file"
 )
 
-// closedOptions refuses what stands in a text as the stopWhen or the onTool of
-// an agent and is not closed: before an agent starts, where its call would only
-// refuse it once it comes to that.
+// closedOptions returns an error for a stopWhen or onTool of an agent in a text
+// that is not closed. It does so before an agent starts; the call itself would
+// refuse it only when it runs.
 func (src Source) closedOptions(body ast.Node) error {
 	var (
-		seen    = make(map[ast.Node]bool) // declarations stand in more than one list
-		foreign = make(map[ast.Node]bool) // what other functions are given
+		seen    = make(map[ast.Node]bool) // a declaration can be in more than one list
+		foreign = make(map[ast.Node]bool) // arguments of other functions
 		todo    = []ast.Node{body}
 	)
 	// No recursion: trees nest as deeply as the text of a script does.
@@ -45,8 +45,8 @@ func (src Source) closedOptions(body ast.Node) error {
 	return nil
 }
 
-// takesOptions reports whether a function is one that hands options of agents
-// on. What a script's own functions are given may mean anything.
+// takesOptions reports whether a function passes options on to agents.
+// Arguments of a script's own functions may mean anything.
 func takesOptions(callee ast.Expression) bool {
 	switch f := callee.(type) {
 	case *ast.Identifier:

@@ -9,10 +9,10 @@ import (
 	"github.com/dop251/goja"
 )
 
-// mostItems is how many items one call of a combinator takes.
+// mostItems is the limit of items for a call of a combinator.
 const mostItems = 4096
 
-// bounded throws for more items than one call takes.
+// bounded throws if a call has too many items.
 func (m *machine) bounded(what string, n int) {
 	if n > mostItems {
 		m.throw(&Error{Name: "Error", Code: CodeLimit, Message: fmt.Sprintf(
@@ -33,7 +33,7 @@ func isPromise(v goja.Value) bool {
 	return ok && o.ExportType() == reflect.TypeFor[*goja.Promise]()
 }
 
-// helpers are what the combinators are built on, beside the language.
+// helpers returns the functions that the combinators use, beside the language.
 func (m *machine) helpers() *goja.Object {
 	o := m.rt.NewObject()
 	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
@@ -153,8 +153,8 @@ func values(list []goja.Value) []any {
 	return out
 }
 
-// jobs are the thunks, or promises of what was started already, of a list or
-// an object.
+// jobs returns the jobs of a list or an object: thunks, or promises of calls
+// that have started.
 func (m *machine) jobs(what string, v goja.Value) (jobs, keys []goja.Value) {
 	jobs, isList := elements(v)
 	o, isObject := v.(*goja.Object)
@@ -190,7 +190,7 @@ func (m *machine) jobs(what string, v goja.Value) (jobs, keys []goja.Value) {
 
 // isCollection reports whether an object holds its values elsewhere than in its
 // properties: a Set, a Map, an iterator, a typed array. Such an object has no
-// keys, so a combinator would take it for an empty one.
+// keys, so a combinator would take it for an empty object.
 func (m *machine) isCollection(o *goja.Object) bool {
 	if o.ClassName() != "Object" {
 		return true
@@ -229,9 +229,9 @@ func (m *machine) isLost(v goja.Value) bool {
 	return ok && m.lost[o]
 }
 
-// isFatal tells the errors that must not become a null: they say something of
-// the whole run, or of the script itself, and not of one item. To the form of
-// Claude Code a mistake of the script is one item's.
+// isFatal reports whether an error must not become a null. Such an error
+// concerns the whole run, or the script itself, and not a single item. In the
+// form of Claude Code a mistake of the script concerns a single item.
 func (m *machine) isFatal(v goja.Value) bool {
 	if m.isLost(v) {
 		return true
@@ -258,8 +258,8 @@ func (m *machine) isFatal(v goja.Value) bool {
 	return false
 }
 
-// good is what race() accepts unless it is told otherwise: anything but
-// nothing, and the result of an agent only if that completed.
+// good is the default test of race(). It accepts every value but null and
+// undefined, and the result of an agent only if the agent completed.
 func (m *machine) good(call goja.FunctionCall) goja.Value {
 	v := call.Argument(0)
 	ok := !absent(v)
@@ -279,7 +279,7 @@ func (m *machine) nobody(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-// branch makes a scope for one branch of a race. The script never sees it.
+// branch makes a scope for a branch of a race. The script never sees it.
 func (m *machine) branch(goja.FunctionCall) goja.Value {
 	s := &scope{parent: m.context.current, program: m.context.current.program}
 	return m.rt.ToValue(s)
@@ -290,8 +290,8 @@ func scopeOf(v goja.Value) *scope {
 	return s
 }
 
-// withinBranch begins a branch: a function is called inside its scope; of a
-// promise, the agent that it belongs to becomes one of the scope's.
+// withinBranch begins a branch. It calls a function inside the scope of the
+// branch. Of a promise it moves the agent into that scope.
 func (m *machine) withinBranch(call goja.FunctionCall) goja.Value {
 	s, job := scopeOf(call.Argument(0)), call.Argument(1)
 	result := job

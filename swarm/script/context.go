@@ -2,14 +2,15 @@ package script
 
 import "github.com/dop251/goja"
 
-// running is a workflow at work: the script itself, or one that it calls.
+// running is a workflow that runs: the script itself, or a workflow that it
+// calls.
 type running struct {
 	source Source
 	args   goja.Value
 	caller *running // nil for the script itself
 }
 
-// depth counts the workflows above this one.
+// depth returns the number of workflows above this workflow.
 func (r *running) depth() int {
 	n := 0
 	for c := r.caller; c != nil; c = c.caller {
@@ -18,12 +19,12 @@ func (r *running) depth() int {
 	return n
 }
 
-// scope is a part of the script that is told apart: a workflow, or one branch
-// of a race.
+// scope is a part of the script with its own agents: a workflow, or a branch of
+// a race.
 type scope struct {
 	parent  *scope // nil for the script itself
 	program *running
-	agents  []*child // what it started, and what the scopes inside it started
+	agents  []*child // the agents of the scope and of the scopes inside it
 	ended   bool     // its race is over, and it did not win
 }
 
@@ -37,21 +38,22 @@ func (s *scope) hasLost() bool {
 	return false
 }
 
-// adopt makes an agent one of s. The script itself keeps its own list.
+// adopt adds an agent to s and the scopes above. The script itself keeps its
+// own list.
 func (s *scope) adopt(c *child) {
 	for ; s.parent != nil; s = s.parent {
 		s.agents = append(s.agents, c)
 	}
 }
 
-// asyncContext knows in which scope the code is that runs now. The runtime
-// tells it: what goes on after an await, and a handler of a promise, is in the
-// scope that waited. Only the then of an object that is no promise is called
-// without it, in the scope of the script itself.
+// asyncContext knows the scope of the running code. The runtime reports it:
+// code after an await, and a handler of a promise, is in the scope that waited.
+// Only the then method of an object that is no promise gets no scope, so it
+// runs in that of the script itself.
 type asyncContext struct {
 	root    *scope
 	current *scope
-	before  []*scope // what was current when a job began
+	before  []*scope // the current scopes when jobs began
 }
 
 func newAsyncContext(source Source) *asyncContext {

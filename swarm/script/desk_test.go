@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// desk is a host whose agents do what their prompts say, on a clock that only
-// its deliveries move:
+// desk is a host whose agents follow their prompts, on a clock that only its
+// deliveries move:
 //
 //	@40         it takes 40 ms, 10 where nothing is said
 //	fail:KIND   it fails; the rest is the message
@@ -28,14 +28,14 @@ type desk struct {
 	seq   int
 	due   []event
 	calls []*Call
-	// asked are the requests so far, one line each.
+	// asked are the requests so far, each as a line.
 	asked []string
 	// texts are the sources of workflows, by name or path.
 	texts map[string]string
 	// refuse and answer go first where they are set.
 	refuse func(Request) error
 	answer func(Request) *Delivery
-	// next replaces what is due.
+	// next replaces the waiting for due deliveries.
 	next func(context.Context) (Delivery, error)
 }
 
@@ -198,7 +198,7 @@ func (d *desk) Next(ctx context.Context) (Delivery, error) {
 	return e.Delivery, nil
 }
 
-// lines are the requests of one verb.
+// lines returns the requests of a verb.
 func (d *desk) lines(verb string) []string {
 	var out []string
 	for _, l := range d.asked {
@@ -215,7 +215,7 @@ func perform(t *testing.T, d *desk, text string) Outcome {
 	return Run(t.Context(), Start{Source: Source{Name: "plan.js", Text: text}}, d)
 }
 
-// performs is a script and what is to come of it.
+// performs is a script and its expected outcome.
 type performs struct {
 	name  string
 	give  string

@@ -31,8 +31,8 @@ func scripted(t *testing.T, name, part string) {
 	}
 }
 
-// differences are the tests of what differs from Claude Code, by the words that
-// each begins with in docs/workflows.md.
+// differences returns the tests of the differences from Claude Code, by the
+// first words of each in docs/workflows.md.
 func differences() map[string]func(*testing.T) {
 	return map[string]func(*testing.T){
 		"Where agents work": func(t *testing.T) {
@@ -153,8 +153,8 @@ func differences() map[string]func(*testing.T) {
 	}
 }
 
-// TestClaudeDifferences: each difference that the documentation tells of has a
-// test, and each test is of one that it tells of.
+// TestClaudeDifferences: each difference in the documentation has a test, and
+// each test is of a documented difference.
 func TestClaudeDifferences(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/workflows.md")

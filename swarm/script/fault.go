@@ -34,8 +34,8 @@ func (m *machine) here() place {
 	return place{}
 }
 
-// offset is where a place stands in its source, in bytes. A call stands where
-// the name of what it calls begins; for the runtime it is its parenthesis.
+// offset returns the offset of a place in its source, in bytes. For a call it
+// is the beginning of the name; the runtime reports the parenthesis.
 func offset(src Source, p place) int {
 	at := src.offset(p.line, p.column)
 	if !strings.HasPrefix(src.Text[at:], "(") {
@@ -51,7 +51,7 @@ func offset(src Source, p place) int {
 	return at
 }
 
-// invalid is what is thrown for an argument or option that is not valid.
+// invalid returns the error for an invalid argument or option.
 func invalid(format string, args ...any) error {
 	return &Error{Name: "TypeError", Code: CodeOption, Message: fmt.Sprintf(format, args...)}
 }
@@ -79,8 +79,8 @@ func (m *machine) fault(e *Error) *goja.Object {
 	return o
 }
 
-// hostFault makes an error of the host, about something that was asked for at a
-// place. What the host refuses, no other item of the script would get.
+// hostFault makes a script error of a host's error about a request at a place.
+// If the host refuses a request, every other item would be refused too.
 func (m *machine) hostFault(e *Error, at place) *goja.Object {
 	o := m.faultAt(e, at)
 	if e.Code == CodeOption || e.Code == CodePolicy {
@@ -110,8 +110,8 @@ func (m *machine) define(o *goja.Object, name string, v goja.Value) {
 	}
 }
 
-// throw raises an error in the script that called. What the runtime ended with
-// is handed on; any other that is not meant for scripts ends the script.
+// throw raises an error in the calling script. It passes on the errors of the
+// runtime. Any other error that is not meant for scripts ends the script.
 func (m *machine) throw(err error) {
 	if e := (*goja.Exception)(nil); errors.As(err, &e) {
 		panic(e)
@@ -135,7 +135,7 @@ func (m *machine) fail(err error) {
 	m.rt.Interrupt(err)
 }
 
-// describeError says what ended a script.
+// describeError describes the error that ended a script.
 func (m *machine) describeError(err error) *Error {
 	if e := (*goja.StackOverflowError)(nil); errors.As(err, &e) {
 		return &Error{Name: "RangeError", Message: "too many functions call one another: the stack is full"}
@@ -146,7 +146,8 @@ func (m *machine) describeError(err error) *Error {
 	return plain(err)
 }
 
-// describe says what a script threw, which may be of any length, in a few words.
+// describe describes a thrown value, which may be of any length, in a few
+// words.
 func (m *machine) describe(v goja.Value) *Error {
 	e := m.thrown(v)
 	e.Name, e.Message, e.Code = clip(e.Name), clip(e.Message), Code(clip(string(e.Code)))
@@ -185,8 +186,8 @@ func (m *machine) thrown(v goja.Value) *Error {
 	return e
 }
 
-// property is a property that is a string. What a script makes of its errors
-// may throw in turn.
+// property returns a property that is a string. Properties of errors may throw
+// in turn, because scripts can define them.
 func (m *machine) property(o *goja.Object, name string) string {
 	var s string
 	m.rt.Try(func() {
@@ -214,7 +215,8 @@ func (m *machine) innermost(stack string) (place, bool) {
 	return place{}, false
 }
 
-// stuck says that a script waits for what never comes.
+// stuck returns the error for a script that waits for an event that never
+// comes.
 func (m *machine) stuck() *Error {
 	what := "it started no agent"
 	switch n := len(m.agents); {

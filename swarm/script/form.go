@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Form says which rules a script was written for. The zero value is our own
-// form, which is the stricter one.
+// Form is the set of rules that a script was written for. The zero value is our
+// own form, which is the stricter.
 type Form string
 
 // The forms of scripts.
 const (
 	FormOwn Form = ""
-	// FormClaude is the form of Claude Code. Calls that do not say where they
-	// work share a workspace. A mistake in a thunk or a stage makes a null of
-	// one slot. A return value holds what JSON keeps of it.
+	// FormClaude is the form of Claude Code. Calls without an isolation share a
+	// workspace. A mistake in a thunk or a stage makes a null in its slot. A
+	// return value keeps the part that JSON keeps.
 	FormClaude Form = "claude"
 )
 

@@ -18,7 +18,7 @@ const builtins = `undefined NaN Infinity Math JSON Object Array String Number Bo
 // closed function may not use.
 type freeNames struct {
 	scopes []scopeNames // the innermost last
-	free   string       // what was found
+	free   string       // the name that was found
 	at     file.Idx     // and where
 	// reads is called for each free name of only that is read, in place of all
 	// that; nil for none.
@@ -126,8 +126,8 @@ func (n *freeNames) scoped(node ast.Node) {
 	}
 }
 
-// function looks into a function. Its parameters do not see what its body
-// declares.
+// function searches a function. Its parameters do not see the declarations of
+// its body.
 func (n *freeNames) function(p *ast.ParameterList, body ast.Node, variables []*ast.VariableDeclaration) {
 	own := n.scopes[len(n.scopes)-1]
 	own.bindings(p.List)
@@ -151,7 +151,7 @@ func (n *freeNames) key(e ast.Expression, computed bool) {
 	}
 }
 
-// forbid notes what a closed function may not use.
+// forbid records a name that a closed function may not use.
 func (n *freeNames) forbid(name string, at file.Idx) {
 	if n.reads == nil {
 		n.free, n.at = name, at
@@ -227,7 +227,7 @@ func (s scopeNames) variables(list []*ast.VariableDeclaration) {
 	}
 }
 
-// statements adds what the statements of one block declare.
+// statements adds the declarations of the statements of a block.
 func (s scopeNames) statements(list []ast.Statement) {
 	for _, st := range list {
 		switch d := st.(type) {

@@ -39,7 +39,7 @@ func (m *machine) prepare() error {
 	})
 }
 
-// offerAgents offers what starts and ends agents.
+// offerAgents offers the functions that start and end agents.
 func (m *machine) offerAgents() {
 	sa := m.rt.NewObject()
 	m.member(sa, "run", m.runAgent)
@@ -57,7 +57,7 @@ func (m *machine) offerAgents() {
 	m.offer("agent", m.function("agent", m.agent))
 }
 
-// offerRest offers what else a script may ask for.
+// offerRest offers the other functions and objects of the host.
 func (m *machine) offerRest() {
 	m.offer("workflow", m.function("workflow", m.promising(m.workflow)))
 	m.offer("check", m.function("check", m.promising(m.check)))
@@ -77,7 +77,8 @@ func (m *machine) offerRest() {
 	m.global("console", m.frozen(console))
 }
 
-// offerCombinators offers what is written in the language itself.
+// offerCombinators offers the functions that are written in the language
+// itself.
 func (m *machine) offerCombinators() {
 	go0 := m.helpers()
 	m.constant(go0, "Promise", m.rt.Get("Promise"))
@@ -90,7 +91,7 @@ func (m *machine) offerCombinators() {
 	}
 }
 
-// source is what a source of our own is: a function.
+// source returns the function that one of our own sources holds.
 func (m *machine) source(name, text string) goja.Value {
 	f, err := m.rt.RunScript("swarm:"+name, text)
 	if err != nil {
@@ -99,8 +100,7 @@ func (m *machine) source(name, text string) goja.Value {
 	return f
 }
 
-// built is what a function in the source of our own gives for what it is built
-// on.
+// built calls the function in one of our own sources, and returns its value.
 func (m *machine) built(name, source string, with ...goja.Value) goja.Value {
 	call, ok := goja.AssertFunction(m.source(name, source))
 	if !ok {
@@ -116,8 +116,9 @@ func (m *machine) built(name, source string, with ...goja.Value) goja.Value {
 	return v
 }
 
-// offerArgs makes args a global that is another one in each workflow. Unlike
-// the others it may be written: args = args ?? {} is how scripts give defaults.
+// offerArgs makes args a global with a value for each workflow. Unlike the
+// other globals it may be written: args = args ?? {} is how scripts give
+// defaults.
 func (m *machine) offerArgs() {
 	get := m.rt.ToValue(func(goja.FunctionCall) goja.Value { return m.program().args })
 	set := m.rt.ToValue(func(call goja.FunctionCall) goja.Value {
@@ -133,7 +134,7 @@ func (m *machine) offerArgs() {
 // program is the workflow that runs now.
 func (m *machine) program() *running { return m.context.current.program }
 
-// offer makes v a global and a part of what std is built on.
+// offer makes v a global and a member of the api that std uses.
 func (m *machine) offer(name string, v goja.Value) {
 	m.constant(m.api, name, v)
 	m.global(name, v)
@@ -164,7 +165,7 @@ func (m *machine) member(o *goja.Object, name string, f native) {
 	m.constant(o, name, m.function(name, f))
 }
 
-// function is f under a name. Nobody can hang anything on it.
+// function returns f under a name. Scripts cannot add properties to it.
 func (m *machine) function(name string, f native) goja.Value {
 	o := m.rt.ToValue(f).(*goja.Object)
 	if err := o.DefineDataProperty("name", m.rt.ToValue(name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
@@ -173,7 +174,7 @@ func (m *machine) function(name string, f native) goja.Value {
 	return m.frozen(o)
 }
 
-// frozen is o, which nobody can change any more.
+// frozen freezes o and returns it.
 func (m *machine) frozen(o *goja.Object) *goja.Object {
 	if _, err := m.freeze(goja.Undefined(), o); err != nil {
 		m.throw(err)

@@ -27,7 +27,7 @@ func (c *child) whenEnded(f func()) {
 	c.waiting = append(c.waiting, f)
 }
 
-// deferred is a promise that is settled by what is delivered.
+// deferred is a promise that a delivery settles.
 type deferred struct {
 	promise         *goja.Object
 	resolve, reject func(any) error
@@ -38,7 +38,7 @@ func (m *machine) deferred() deferred {
 	return deferred{m.rt.ToValue(p).(*goja.Object), resolve, reject}
 }
 
-// settleWith settles d with what f gives, or with the error it throws.
+// settleWith settles d with the value of f, or with the error that f throws.
 func (m *machine) settleWith(d deferred, f func() goja.Value) {
 	var v goja.Value
 	var err error
@@ -52,7 +52,8 @@ func (m *machine) settleWith(d deferred, f func() goja.Value) {
 	}
 }
 
-// promising makes a function that hands back a promise out of one that throws.
+// promising turns a function that throws into a function that returns a
+// promise.
 func (m *machine) promising(f func(goja.FunctionCall, deferred)) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		d := m.deferred()

@@ -208,7 +208,7 @@ func TestScriptsOfOthers(t *testing.T) {
 	}
 }
 
-// What a script is told depends on what was delivered, and on nothing else.
+// The requests of a script depend only on its deliveries.
 func TestSameDeliveriesSameRequests(t *testing.T) {
 	t.Parallel()
 	const text = `

@@ -16,9 +16,9 @@ import (
 // mostClosed is the largest source of a closed function, in bytes.
 const mostClosed = 65_536
 
-// CheckClosed refuses the source of a function that could not be run far from
-// the script that it stands in: a closed function uses its parameters, what it
-// declares itself, and the language.
+// CheckClosed returns an error for the source of a function that could not run
+// outside its script. A closed function uses its parameters, its own
+// declarations and the language.
 func CheckClosed(source string) error {
 	_, err := compileClosed(source)
 	return err
@@ -80,15 +80,17 @@ func isClosed(e ast.Expression) error {
 }
 
 // Hooks decides by closed functions. Each call has a world of its own, so that
-// nothing is remembered from one call to the next.
+// no state lasts from call to call.
 type Hooks struct {
 	mu       sync.Mutex               // guards compiled
 	compiled map[string]*goja.Program // by source
 }
 
-// Decide gives what a closed function says to an input. The function sees the
-// input frozen. One that takes more of the processor than the limit is ended,
-// unless it is inside a single built-in function of the language.
+// Decide returns the answer of a closed function to an input. The function sees
+// the input frozen. Decide ends a function that takes more of the processor
+// than the limit, unless it is inside a single built-in function of the
+// language. It returns an error if the source is not closed, or if the function
+// throws or is ended.
 func (h *Hooks) Decide(source string, input json.RawMessage, limit time.Duration) (json.RawMessage, error) {
 	code, err := h.program(source)
 	if err != nil {
@@ -114,12 +116,11 @@ func (h *Hooks) Decide(source string, input json.RawMessage, limit time.Duration
 	return nil, err
 }
 
-// afterUsing calls late once more of the processor was used than the limit, as
-// used tells, unless it is stopped. The time that others had it while a machine
-// is busy is not a function's own. Where nobody knows what was used, the time
-// that passes has to do.
+// afterUsing calls late, unless it is stopped, when used reports more processor
+// time than the limit. On a busy machine the time of other processes does not
+// count. If used knows no processor time, elapsed time counts instead.
 func afterUsing(limit time.Duration, used func() time.Duration, late func()) (stop func()) {
-	var mu sync.Mutex // guards what follows
+	var mu sync.Mutex // guards timer and stopped
 	var timer *time.Timer
 	stopped, began := false, used()
 	mu.Lock()

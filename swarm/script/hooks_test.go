@@ -110,13 +110,12 @@ func TestOpenFunctionsAreRefused(t *testing.T) {
 // everLong is a limit that no function of these tests reaches.
 const everLong = time.Minute
 
-// TestAfterUsing: what a busy machine gives to others is not held against a
-// function.
+// TestAfterUsing: the time of other processes on a busy machine does not count.
 func TestAfterUsing(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
-		began time.Duration // 0: nobody knows what is used
+		began time.Duration // 0: the processor time is not known
 		then  time.Duration // more that is used
 		stop  bool
 		want  bool
@@ -256,8 +255,8 @@ func FuzzCheckClosed(f *testing.F) {
 		if err != nil || strings.Contains(source, "constructor") || strings.Contains(source, "throw") {
 			return
 		}
-		// What is closed declares all it uses: the language finds no name
-		// that is not there.
+		// A closed function declares all names that it uses, so the language
+		// finds no missing name.
 		var h Hooks
 		if _, err := h.Decide(source, json.RawMessage(`{}`), 5*time.Millisecond); err != nil && strings.HasSuffix(err.Error(), " is not defined") {
 			t.Errorf("Decide(%q) = %v, though it is closed", source, err)

@@ -5,22 +5,24 @@ import (
 	"encoding/json"
 )
 
-// Host carries out what a script asks for. Its methods are called by one
-// goroutine, one at a time.
+// Host carries out the requests of a script. A single goroutine calls its
+// methods in turn.
 type Host interface {
 	// Do answers a request at once, or refuses it with an [*Error]. It is given
 	// a [*Call], [*Merge], [*Repo], [*PatchText], [*Evidence] or [*Nested].
 	Do(context.Context, Request) (json.RawMessage, error)
-	// Post takes the request of a number. A [*Timer], [*Check], [*Land],
-	// [*Question] or [*Send] is answered by one later delivery of that number;
-	// a [*Cancel], [*Untimer], [*Appraise], [*Choose], [*Log] or [*Phase] by none.
+	// Post takes the request of a number. A later delivery of that number
+	// answers a [*Timer], [*Check], [*Land], [*Question] or [*Send]. A
+	// [*Cancel], [*Untimer], [*Appraise], [*Choose], [*Log] or [*Phase] has no
+	// answer. An [*Error] is thrown in the script; any other error ends the
+	// script.
 	Post(n int, r Request) error
-	// Next waits for what comes next. Its error ends the script.
+	// Next waits for the next delivery. Its error ends the script.
 	Next(context.Context) (Delivery, error)
 }
 
-// Delivery is one thing that enters a script: the end of an agent, or the
-// answer to the posted request N.
+// Delivery is a value that enters a script: the end of an agent, or the answer
+// to the posted request N.
 type Delivery struct {
 	N      int             `json:"n,omitempty"`
 	Result *Result         `json:"result,omitempty"` // of an agent; N is 0
@@ -34,8 +36,8 @@ type Result struct {
 	Status string `json:"status"` // completed, failed or cancelled
 	Label  string `json:"label,omitempty"`
 	Phase  string `json:"phase,omitempty"`
-	// Output is the whole answer, and Structured what was asked for by a
-	// schema; of a completed agent only.
+	// Output is the whole answer, and Structured the value asked for by a
+	// schema. Only a completed agent has them.
 	Output     *string         `json:"output,omitempty"`
 	Structured json.RawMessage `json:"structured,omitempty"`
 	Error      *Failure        `json:"error,omitempty"` // of any other
@@ -47,8 +49,8 @@ type Result struct {
 	Forkable bool `json:"forkable,omitempty"`
 }
 
-// Failure is why an agent did not complete. Kind is one of task's kinds of
-// errors.
+// Failure is the reason that an agent did not complete. Kind is an error kind
+// of package task.
 type Failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
@@ -56,7 +58,7 @@ type Failure struct {
 	Refused bool `json:"refused,omitempty"`
 }
 
-// Patch is what an agent changed. Its text is asked for by [*PatchText].
+// Patch is the change of an agent. [*PatchText] asks for its text.
 type Patch struct {
 	ID    string   `json:"id"`   // the commit
 	Base  string   `json:"base"` // the commit it is a change of
@@ -71,7 +73,7 @@ type Stat struct {
 	Deleted int `json:"deleted"`
 }
 
-// Usage is what an agent was paid for. Tokens are those a budget counts:
+// Usage is the billed usage of an agent. Tokens are those a budget counts:
 // output and reasoning.
 type Usage struct {
 	Input      int64   `json:"input"`
@@ -88,14 +90,15 @@ type Source struct {
 	Form Form   `json:"form,omitempty"`
 }
 
-// Start is what a script begins with.
+// Start is the state that a script begins with.
 type Start struct {
 	Source Source          `json:"source"`         // required
 	Args   json.RawMessage `json:"args,omitempty"` // absent: args is undefined
 	Lib    []Source        `json:"lib,omitempty"`  // a project's own functions
 	// BudgetTokens is the total of the run; 0 is none.
 	BudgetTokens int64 `json:"budget_tokens,omitempty"`
-	// Depth is how deep workflow() may nest; 0 is one level.
+	// Depth is the number of levels that workflow() may nest; 0 is a single
+	// level.
 	Depth int `json:"depth,omitempty"`
 }
 
@@ -124,7 +127,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Code says what kind of error it is, for whoever acts upon it.
+// Code is the kind of an error, for callers that act on it.
 type Code string
 
 // The codes of errors.
@@ -138,6 +141,6 @@ const (
 	CodeLimit   Code = "limit"   // refused: --max-agents, items of a call, depth
 	CodeSchema  Code = "schema"  // no answer matched the schema
 	CodePolicy  Code = "policy"  // not allowed here
-	CodeStuck   Code = "stuck"   // it waits for what never comes
+	CodeStuck   Code = "stuck"   // it waits for an event that never comes
 	CodeRunaway Code = "runaway" // too much memory, or too long without a word
 )

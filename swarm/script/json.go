@@ -10,8 +10,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// deepest is how many objects may stand inside one another in a value that
-// leaves a script.
+// deepest is the limit of nested objects in a value that leaves a script.
 const deepest = 1000
 
 // decode brings JSON into the script; nothing becomes undefined.
@@ -32,7 +31,8 @@ func (m *machine) value(text json.RawMessage) goja.Value {
 	return v
 }
 
-// encode is a value as JSON, nothing for undefined. what names it in errors.
+// encode returns a value as JSON, nothing for undefined. what names it in
+// errors.
 func (m *machine) encode(v goja.Value, what string) (json.RawMessage, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil
@@ -40,9 +40,9 @@ func (m *machine) encode(v goja.Value, what string) (json.RawMessage, error) {
 	return m.encodeBy(walk{m: m, inside: make(map[*goja.Object]bool)}, v, what)
 }
 
-// encodeLeaving is a value that leaves a workflow, as JSON. In the form of
-// Claude Code it holds what JSON keeps of the value, with a warning for what it
-// does not.
+// encodeLeaving returns a value that leaves a workflow, as JSON. In the form of
+// Claude Code it holds the part of the value that JSON keeps, with a warning
+// for the rest.
 func (m *machine) encodeLeaving(v goja.Value, what string) (json.RawMessage, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil
@@ -58,7 +58,7 @@ func (m *machine) encodeLeaving(v goja.Value, what string) (json.RawMessage, err
 	return text, err
 }
 
-// mostDropped is how many dropped values of one value are named.
+// mostDropped is the limit of dropped values that a warning names.
 const mostDropped = 3
 
 func (m *machine) encodeBy(w walk, v goja.Value, what string) (json.RawMessage, error) {
@@ -86,12 +86,13 @@ func (m *machine) encodeBy(w walk, v goja.Value, what string) (json.RawMessage, 
 	return json.RawMessage(text.String()), nil
 }
 
-// walk looks at a value before it becomes JSON, which would drop some of what
-// it cannot hold without a word.
+// walk checks a value before it becomes JSON, which would silently drop some of
+// the parts it cannot hold.
 type walk struct {
 	m      *machine
 	inside map[*goja.Object]bool
-	// dropped counts what JSON drops, which is a warning; nil: it is an error.
+	// dropped counts the parts that JSON drops, for a warning; nil: a dropped
+	// part is an error.
 	dropped *int
 }
 
@@ -171,7 +172,7 @@ func (w walk) members(o *goja.Object, path string) error {
 	return nil
 }
 
-// scalar refuses what JSON has no word for.
+// scalar returns an error for a value that JSON cannot hold.
 func (w walk) scalar(v goja.Value, path string) error {
 	if _, ok := v.(*goja.Symbol); ok {
 		return w.drops(path, "a symbol", "undefined")

@@ -190,7 +190,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// record writes what node gives for the cases.
+// record writes the results of node for the cases.
 func record(t *testing.T, file string, cases []languageCase) {
 	t.Helper()
 	if node() == "" {

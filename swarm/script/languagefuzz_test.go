@@ -13,8 +13,8 @@ import (
 	"agentswarm/internal/testing/campaign"
 )
 
-// generator makes programs of what the language of scripts was given beyond
-// its engine. The same seed gives the same program.
+// generator makes programs of the features that scripts have beyond their
+// engine. The same seed gives the same program.
 type generator struct {
 	*rand.Rand
 	depth, groups, names int
@@ -137,8 +137,8 @@ func (g *generator) atom(wide bool) string {
 	}
 }
 
-// asynchronous runs async generators inside one another and writes down the
-// order in which they go on.
+// asynchronous runs async generators inside one another and logs the order in
+// which they continue.
 func (g *generator) asynchronous() string {
 	g.names, g.depth = 0, 0
 	make := g.one("async function* g(n) { BODY } const it = g(3)", "const o = { async *g(n) { BODY } }; const it = o.g(3)",

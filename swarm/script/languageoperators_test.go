@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// operating uses powers, unary and bitwise operators, loose comparisons, and
-// assignments by an operator, with numbers of every size, BigInts, texts, objects and
-// mixtures of them. A power is exact or one of ten: node rounds some others in its own
-// way.
+// operating makes a program with powers, unary and bitwise operators, loose
+// comparisons, and assignments by an operator. Their operands are numbers of
+// every size, BigInts, texts, objects and mixtures of them. A power is exact or
+// a power of ten, because node rounds some others in its own way.
 func (g *generator) operating() string {
 	var b strings.Builder
 	for range 4 + g.IntN(6) {

@@ -11,7 +11,7 @@ const maxLiterals = 100
 type Literal struct {
 	Text  string `json:"text"`
 	Where string `json:"where"` // file, line and column
-	Line  string `json:"line"`  // what stands there
+	Line  string `json:"line"`  // the text of the line
 }
 
 // Wrong is the error of an item that is none.
@@ -19,7 +19,8 @@ func (l Literal) Wrong(why error) *Error {
 	return &Error{Name: "TypeError", Code: CodeOption, Message: why.Error(), Where: l.Where, Line: l.Line}
 }
 
-// Use is what the options of one agent say of tools, where they are spelled out.
+// Use is the part about tools in the options of an agent, as far as it is
+// literal.
 type Use struct {
 	Agent     string   `json:"agent,omitempty"`
 	AgentType string   `json:"agentType,omitempty"`
@@ -28,8 +29,8 @@ type Use struct {
 	Where     string   `json:"where"` // file, line and column
 }
 
-// literals are the items of allow, and the uses of tools, that stand in what agent
-// and run are given.
+// literals returns the items of allow, and the uses of tools, in the arguments
+// of agent and run.
 func (src Source) literals(body ast.Node) (allow []Literal, uses []Use) {
 	seen, todo := make(map[ast.Node]bool), []ast.Node{body}
 	for len(todo) > 0 && len(allow)+len(uses) < maxLiterals {
@@ -81,7 +82,7 @@ func optionsOf(n ast.Node) *ast.ObjectLiteral {
 	return nil
 }
 
-// useOf is what options say of tools; nil where they spell nothing out.
+// useOf returns the part about tools in options; nil if none of it is literal.
 func (src Source) useOf(o *ast.ObjectLiteral) *Use {
 	u := Use{Where: src.fault(CodeOption, offsetOf(o.LeftBrace), "").Where}
 	for _, word := range []struct {

@@ -23,14 +23,14 @@ type Program struct {
 	Source Source
 	Allow  []Literal // items of agents that it spells out
 	Uses   []Use     // tools of agents that it spells out
-	// Warnings name what was passed over in the text, each with its place.
+	// Warnings name the ignored parts of the text, each with its place.
 	Warnings []string
 	// Code gives an async function without parameters: the script.
 	Code *goja.Program
 }
 
 var (
-	// metaAhead is what a script with a meta begins with, behind comments.
+	// metaAhead matches the beginning of a script with a meta, behind comments.
 	metaAhead = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:#![^\n]*)?(?:\s|\x{feff}|//[^\n]*\n|/\*(?s:.*?)\*/)*(export)\s+const\s+meta\b`)
 	})
@@ -42,7 +42,7 @@ type reading struct {
 	Source
 	outline
 	text          string // as the parser is given it, see [reading.rewrite]
-	before, after string // what it is put into, so that await may stand in it
+	before, after string // the text around it, so that await may stand in it
 	library       bool
 	rewriting
 }
@@ -95,7 +95,7 @@ func (src Source) read() (reading, error) {
 	return reading{Source: src, outline: seen, text: text}, nil
 }
 
-// check refuses what is no text of a script at all.
+// check returns an error for a text that cannot be a script at all.
 func (src Source) check() error {
 	if n := len(src.Text); n > MaxSource {
 		return &Error{
@@ -124,8 +124,8 @@ func erase(text string, at int) string {
 	return text[:at] + strings.Repeat(" ", len(word)) + text[at+len(word):]
 }
 
-// parse reads the text as the body of an arrow function. Every position in
-// the tree is one in the source.
+// parse reads the text as the body of an arrow function. Every position in the
+// tree is a position in the source.
 func (r *reading) parse() (tree *ast.Program, body *ast.BlockStatement, err error) {
 	// A panic of the parser is an error in the text it was given.
 	defer func() {
@@ -152,8 +152,9 @@ func (r *reading) parse() (tree *ast.Program, body *ast.BlockStatement, err erro
 	return tree, body, nil
 }
 
-// bodyOf is the body of the arrow function that a text was put into, and where
-// that ends. A text with one brace too many ends it early and has more behind.
+// bodyOf returns the body of the arrow function around a text, and the place
+// where it ends. A text with an extra brace ends it early and has more text
+// behind.
 func bodyOf(tree *ast.Program) (*ast.BlockStatement, file.Idx) {
 	if len(tree.Body) == 0 {
 		return nil, 0

@@ -12,8 +12,7 @@ import (
 	"agentswarm/internal/testing/campaign"
 )
 
-// evaluateScript runs a script that waits for nothing, and gives what it
-// returns.
+// evaluateScript runs a script that never waits, and returns its value.
 func evaluateScript(t *testing.T, text string) goja.Value {
 	t.Helper()
 	p, err := Load(Source{Name: "a.js", Text: text})
@@ -307,7 +306,7 @@ func TestErrorsShowTheirLine(t *testing.T) {
 func TestNestingIsBounded(t *testing.T) {
 	t.Parallel()
 	fits := func(unit string) int { return (MaxSource - 100) / len(unit) }
-	// Reading takes long: in the gate one text of full length is enough.
+	// Reading takes long: in the gate a single text of full length is enough.
 	part := campaign.Rounds(t, 8, 1)
 	tests := []struct {
 		name, give string
@@ -353,8 +352,8 @@ func TestNestingIsBounded(t *testing.T) {
 	}
 }
 
-// Statements that hold one another without any brackets go as deep as a script
-// is long. The parser has the stack for it.
+// Nested statements without brackets go as deep as a script is long. The parser
+// has enough stack for them.
 func TestDeepStatementsDoNotOverflow(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"if(x)", "if(x);else ", "while(1)", "for(;;)", "do ", "a:"} {

@@ -17,7 +17,7 @@ import (
 	"agentswarm/swarm/nearest"
 )
 
-// metaName is what a script may be called: it is the name of a file too.
+// metaName matches the name of a script, which is also the name of a file.
 var metaName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`) })
 
 // readMeta reads the meta that a body begins with. The warnings name the keys
@@ -57,7 +57,8 @@ func (l written) meta(body *ast.BlockStatement) (*Meta, error) {
 		"args":        {read: l.schema(&m.Args)},
 	}
 	if l.src.Form == FormClaude {
-		// There meta has no args, and what some scripts write is no schema.
+		// In that form meta has no args, and some scripts write a value that is
+		// no schema.
 		delete(known, "args")
 	}
 	if err := l.fields("meta", o, known); err != nil {
@@ -73,7 +74,7 @@ type written struct {
 	warnings *[]string
 }
 
-// warn notes what is passed over at a place.
+// warn records an ignored part at a place.
 func (l written) warn(at file.Idx, format string, args ...any) {
 	*l.warnings = append(*l.warnings, l.fault(at, format, args...).Error())
 }
@@ -129,7 +130,7 @@ func (l written) unknown(what string, p property, known map[string]field, seen m
 	if near != "" && known[near].required && !seen[near] {
 		return l.fault(p.at, "%s has no key %q%s", what, p.name, hint)
 	}
-	// It is no less a part of what is read without running the script.
+	// It still belongs to the parts that are read without running the script.
 	if _, err := l.json(nil, p.value); err != nil {
 		return err
 	}
@@ -213,7 +214,7 @@ func (l written) name(to *string) func(ast.Expression) error {
 	}
 }
 
-// phases reads a list of phases. One that is only a string is its title.
+// phases reads a list of phases. A phase that is only a string is its title.
 func (l written) phases(to *[]MetaPhase) func(ast.Expression) error {
 	return func(e ast.Expression) error {
 		list, ok := e.(*ast.ArrayLiteral)

@@ -7,8 +7,8 @@ import (
 	"github.com/dop251/goja/parser"
 )
 
-// misread says what is wrong with a text that the parser refused. Only its
-// first error counts: the rest mostly follows from that.
+// misread describes the fault of a text that the parser refused. Only the first
+// error counts, because the rest mostly follows from it.
 func (r *reading) misread(err error) error {
 	var list parser.ErrorList
 	if !errors.As(err, &list) || len(list) == 0 {
@@ -35,10 +35,10 @@ func (r *reading) misread(err error) error {
 	return r.fault(CodeSyntax, at, "%s", lower(first.Message))
 }
 
-// rule says what is to be thought of a place where the parser stopped.
+// rule is a hint for a place where the parser stopped.
 type rule struct {
-	before string // what ends there; empty is anything
-	after  string // what begins there; empty is anything
+	before string // the text that ends there; empty is anything
+	after  string // the text that begins there; empty is anything
 	hint   string
 }
 
@@ -46,8 +46,8 @@ func (r rule) fits(before, after string) bool {
 	return fits(r.before, before) && fits(r.after, after)
 }
 
-// fits reports whether a text has what a pattern looks for; an empty one is
-// content with anything.
+// fits reports whether a text matches a pattern; an empty pattern matches
+// anything.
 func fits(pattern, text string) bool {
 	return pattern == "" || regexp.MustCompile(pattern).MatchString(text)
 }
@@ -57,10 +57,10 @@ const (
 	noModules  = "a script has no modules: everything it may use is a global"
 )
 
-// The texts around the place where the parser stopped. Only what no other
-// mistake looks like is called TypeScript.
+// The texts around the place where the parser stopped. Only a text that
+// resembles no other mistake is called TypeScript.
 //
-// They are compiled when a parser has stopped, and not before: every start of
+// They are compiled only after a parser has stopped. Otherwise every start of
 // the program would wait for that.
 const (
 	endsDeclared   = `\b(?:const|let|var)\s+(?:[\w$]+\s*!?|\{[^{}]*\}|\[[^\[\]]*\])\s*$`
@@ -123,8 +123,8 @@ func rules() []rule {
 	}
 }
 
-// hint says what is wrong at a place where the parser stopped, where the text
-// around it tells.
+// hint returns the fault at a place where the parser stopped, if the text
+// around it shows the fault.
 func (src Source) hint(at int) string {
 	before := src.Text[max(0, at-mostLine):at]
 	after := src.Text[at:min(len(src.Text), at+mostLine)]

@@ -22,12 +22,13 @@ type Library struct {
 
 const notExported = "a library exports functions and constants by their declarations: export function f() {…}"
 
-// mayExport is what an export of a library looks like.
+// mayExport matches the beginning of an export of a library.
 var mayExport = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^export\s+(?:(?:async\s+)?function\b|const\b)`) })
 
 // LoadLib reads a file of functions that workflow scripts see as members of
-// lib. It may declare what it likes, and exports functions and constants by
-// their declarations.
+// lib. It may declare any names, and exports functions and constants by their
+// declarations. LoadLib returns an error if the file cannot be read as a
+// library.
 func LoadLib(src Source) (*Library, error) {
 	r, err := src.read()
 	if err != nil {
@@ -122,8 +123,8 @@ func returning(names []string, body *ast.BlockStatement) ast.Statement {
 	return &ast.ReturnStatement{Return: body.RightBrace, Argument: o}
 }
 
-// loadLibraries evaluates files of functions and gives one frozen object of
-// all that they export. Where one declares what another does, it is an error.
+// loadLibraries evaluates files of functions and returns a frozen object of all
+// their exports. A name that two files declare is an error.
 func loadLibraries(rt *goja.Runtime, sources []Source) (*goja.Object, error) {
 	all := rt.CreateObject(nil)
 	for _, src := range sources {

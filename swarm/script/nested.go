@@ -8,7 +8,7 @@ import (
 )
 
 // workflow is workflow(name or {scriptPath}, args): another script, inside this
-// one. It has its own args and shares all else.
+// script. It has its own args and shares all else.
 func (m *machine) workflow(call goja.FunctionCall, d deferred) {
 	m.refuseLosers("a workflow")
 	caller := m.program()
@@ -73,7 +73,7 @@ func (m *machine) nestedSource(r *Nested) Source {
 	return s
 }
 
-// library is what a project's own files export, as lib.
+// library returns the exports of a project's own files, as lib.
 func (m *machine) library() goja.Value {
 	for _, src := range m.begin.Lib {
 		m.sources[src.Name] = src

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// workflows are what others call, by name.
+// workflows are the workflows that others call, by name.
 func workflows() map[string]string {
 	return map[string]string{
 		"plan.js":   "",

@@ -12,8 +12,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// options are what a script gave as the options of a call. Those that are
-// undefined or null were not given.
+// options are the options of a call, as a script gave them. An undefined or
+// null option counts as not given.
 type options struct {
 	m     *machine
 	what  string // the call, for messages
@@ -27,7 +27,7 @@ func (m *machine) options(what string, v goja.Value, known ...string) (options, 
 	return m.readOptions(optionsRequest{what: what, v: v, known: known, lenient: m.form() == FormClaude})
 }
 
-// optionsRequest says what is read as the options of a call.
+// optionsRequest describes the reading of a call's options.
 type optionsRequest struct {
 	what    string
 	v       goja.Value
@@ -70,8 +70,8 @@ func (m *machine) readOptions(r optionsRequest) (options, error) {
 	return o, nil
 }
 
-// meantOption is the option that was meant by one that there is none of, as
-// messages name it; empty where none is near.
+// meantOption returns the known option near an unknown one, as messages name
+// it; empty if none is near.
 func meantOption(key string, known []string) string {
 	if (key == "timeout" || key == "timeoutMs") && slices.Contains(known, "limits") {
 		return "limits.ms"
@@ -82,7 +82,8 @@ func meantOption(key string, known []string) string {
 	return ""
 }
 
-// unknownOption says what was meant by an option that there is none of.
+// unknownOption returns the error for an unknown option, with the option that
+// was meant.
 func unknownOption(what, key string, known []string) error {
 	if near := meantOption(key, known); near != "" {
 		return invalid("%s: unknown option %q; did you mean %s?", what, key, near)
@@ -102,7 +103,7 @@ func isFunction(v goja.Value) bool {
 	return ok
 }
 
-// kindOf is what a value is, for messages.
+// kindOf returns the kind of a value, for messages.
 func kindOf(v goja.Value) string {
 	switch {
 	case v == nil || goja.IsUndefined(v):
@@ -153,9 +154,9 @@ func (o options) text(key string) (string, error) {
 	return v.String(), nil
 }
 
-// word is an option of an agent that is one string. A script that writes false
-// or an empty string there gives none. A number, and in the form of Claude Code
-// any other value, is taken as a text where it only names the agent.
+// word returns an option of an agent that is a string. The value false or an
+// empty string counts as not given. If the option only names the agent, a
+// number is taken as a text, and in the form of Claude Code any other value.
 func (o options) word(key string) (string, error) {
 	v := o.get(key)
 	naming := key == "label" || key == "phase" || key == "id"
@@ -197,7 +198,7 @@ func (o options) texts(key string) ([]string, error) {
 	return o.m.texts(o.what+": "+key, v)
 }
 
-// words is a list of strings, or one string that stands for such a list.
+// words returns a list of strings. A single string stands for a list of one.
 func (o options) words(key string) ([]string, error) {
 	if v := o.get(key); v != nil && goja.IsString(v) && v.String() != "" {
 		return []string{v.String()}, nil
@@ -205,7 +206,8 @@ func (o options) words(key string) ([]string, error) {
 	return o.texts(key)
 }
 
-// texts takes v as a list of strings that are not empty, at least one.
+// texts takes v as a list of strings that are not empty, with at least one
+// item.
 func (m *machine) texts(what string, v goja.Value) ([]string, error) {
 	list, ok := elements(v)
 	if !ok {
@@ -224,7 +226,7 @@ func (m *machine) texts(what string, v goja.Value) ([]string, error) {
 	return out, nil
 }
 
-// elements are those of an array, and one more than [mostItems] at most.
+// elements returns the elements of an array, up to [mostItems] and one more.
 func elements(v goja.Value) ([]goja.Value, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Array" {
@@ -250,8 +252,8 @@ func (o options) flag(key string) (*bool, error) {
 	return &b, nil
 }
 
-// number is an option that is a number from least to most; a whole one unless
-// least is not.
+// number returns an option that is a number from least to most. It must be
+// whole unless least is not.
 func (o options) number(key string, least, most float64) (float64, bool, error) {
 	v := o.get(key)
 	if v == nil {

@@ -65,7 +65,7 @@ func TestAgentOptions(t *testing.T) {
 
 type bytesOf map[string]any
 
-// refusals are calls and what is said of them.
+// refusals are calls and their error messages.
 type refusals []struct{ give, want string }
 
 func TestAgentArgumentsRefused(t *testing.T) {
@@ -224,7 +224,7 @@ func TestClaudeOptions(t *testing.T) {
 	}
 }
 
-// An option is one of the object itself: what stands in its prototype is not.
+// Only the object's own properties are options: those of its prototype are not.
 func TestOptionsAreOwn(t *testing.T) {
 	t.Parallel()
 	d := &desk{}
@@ -288,7 +288,7 @@ func TestFunctionsAreTakenAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// refuser answers nothing, and sees what is asked.
+// refuser answers nothing, and sees the requests.
 type refuser func(Request)
 
 func (r refuser) Do(_ context.Context, q Request) (json.RawMessage, error) {

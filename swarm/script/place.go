@@ -76,8 +76,8 @@ func terminator(text string) int {
 	return size
 }
 
-// excerpt is the part of a line around a column, in bytes from 0. Tabs stay;
-// what else would steer a terminal does not.
+// excerpt returns the part of a line around a column, in bytes from 0. It keeps
+// tabs and drops other control characters for a terminal.
 func excerpt(line string, at int) string {
 	if len(line) > mostLine {
 		from := max(0, min(at-mostLine/2, len(line)-mostLine))

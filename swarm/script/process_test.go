@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(serve(context.Background(), serving{in: os.Stdin, out: os.Stdout, bounds: b}))
 }
 
-// process is one that serves scripts.
+// process is a process that serves scripts.
 type process struct {
 	io.Reader
 	io.Writer

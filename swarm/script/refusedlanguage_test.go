@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLanguageRefuses: a part of the language that is not there says what to
-// use, and never gives a wrong value.
+// TestLanguageRefuses: an unsupported part of the language names its
+// replacement, and never gives a wrong value.
 func TestLanguageRefuses(t *testing.T) {
 	t.Parallel()
 	for give, want := range map[string]string{

@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// RunRemote runs a script in a process of its own, at whose [Serve] conn ends.
-// The host is asked on the calling goroutine. Where the script got out of hand,
-// that is its outcome: an error of the code runaway. The error says that there
-// is none: it is the cause of ctx where that ended, or what the host could not
-// do. conn is closed.
+// RunRemote runs a script in a process of its own, whose [Serve] has the other
+// end of conn. It calls the host on the calling goroutine. If the script gets
+// out of hand, the outcome is an error of the code runaway. RunRemote returns
+// an error if there is no outcome: the cause of ctx if it ended, or the error
+// of the host. conn is closed.
 func RunRemote(ctx context.Context, conn io.ReadWriteCloser, start Start, host Host) (Outcome, error) {
 	r := dial(ctx, conn)
 	defer r.close()
@@ -27,7 +27,7 @@ func RunRemote(ctx context.Context, conn io.ReadWriteCloser, start Start, host H
 	return out, err
 }
 
-// run answers what a script asks until it ends.
+// run answers the requests of a script until it ends.
 func (r *remote) run(ctx context.Context, start Start, host Host) (Outcome, error) {
 	if err := r.out.write(opening{Open: "run", Start: &start}); err != nil {
 		return Outcome{}, r.ended(ctx, err)
@@ -57,7 +57,7 @@ func (r *remote) run(ctx context.Context, start Start, host Host) (Outcome, erro
 		}
 		err = r.out.write(answer)
 		if errors.Is(err, errWireLine) {
-			// Nothing of it was written, and the script waits for an answer.
+			// No byte of it was written, and the script waits for an answer.
 			err = r.out.write(replied{Error: &Error{Name: "RangeError", Code: CodeLimit, Message: "what entered the script has more than 64 MiB"}})
 		}
 		if err != nil {
@@ -70,7 +70,7 @@ func (r *remote) run(ctx context.Context, start Start, host Host) (Outcome, erro
 	}
 }
 
-// answerAsked lets the host answer one line of a script.
+// answerAsked lets the host answer a line of a script.
 func answerAsked(ctx context.Context, host Host, a asked) (replied, error) {
 	switch {
 	case a.Do != "":
@@ -105,7 +105,7 @@ func LoadRemote(ctx context.Context, conn io.ReadWriteCloser, sources, lib []Sou
 	return answer.Loaded, err
 }
 
-// inquire asks a process for one answer.
+// inquire asks a process for a single answer.
 func inquire(ctx context.Context, conn io.ReadWriteCloser, open opening) (loaded, error) {
 	r := dial(ctx, conn)
 	defer r.close()
@@ -139,10 +139,10 @@ func dial(ctx context.Context, conn io.ReadWriteCloser) *remote {
 
 func (r *remote) close() {
 	r.stop()
-	_ = r.conn.Close() // what it was to say has been heard
+	_ = r.conn.Close() // its last line has been read
 }
 
-// ended is what is made of a pipe that came to its end.
+// ended returns the error for a pipe that ended.
 func (r *remote) ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -158,12 +158,12 @@ func (r *remote) ended(ctx context.Context, err error) error {
 type HooksRemote struct {
 	out     *lineWriter
 	conn    io.Closer
-	turn    chan struct{} // held by whoever asks
+	turn    chan struct{} // held by the calling goroutine
 	replies chan hookReplied
 	closing chan struct{}
 	once    sync.Once
 	ended   chan struct{} // closed when the process says no more
-	n       int           // of the latest question; of whoever holds turn
+	n       int           // of the latest question; of the holder of turn
 }
 
 // NewHooksRemote opens a process, at whose [Serve] conn ends. [HooksRemote.Close]
@@ -181,7 +181,7 @@ func NewHooksRemote(conn io.ReadWriteCloser) (*HooksRemote, error) {
 	return h, nil
 }
 
-// listen hands on what the process says.
+// listen forwards the answers of the process.
 func (h *HooksRemote) listen(in *lineReader) {
 	defer close(h.ended)
 	for {
@@ -197,9 +197,9 @@ func (h *HooksRemote) listen(in *lineReader) {
 	}
 }
 
-// Decide gives what a closed function says to an input. An error of the
-// function, and one of its process, are an [*Error]; one of the code runaway
-// says that the process is of no more use. Where ctx ended there is no answer.
+// Decide returns the answer of a closed function to an input. For an error of
+// the function, or of its process, it returns an [*Error]. After an error of
+// the code runaway the process is unusable. If ctx ended, it returns the cause.
 func (h *HooksRemote) Decide(ctx context.Context, source string, input json.RawMessage) (json.RawMessage, error) {
 	select {
 	case h.turn <- struct{}{}:

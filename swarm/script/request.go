@@ -7,9 +7,10 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Request is what a script asks of its host: [*Call], [*Cancel], [*Timer],
+// Request is a request of a script to its host: [*Call], [*Cancel], [*Timer],
 // [*Untimer], [*Check], [*Merge], [*Land], [*PatchText], [*Evidence],
-// [*Appraise], [*Choose], [*Question], [*Send], [*Repo], [*Nested], [*Log] or [*Phase].
+// [*Appraise], [*Choose], [*Question], [*Send], [*Repo], [*Nested], [*Log] or
+// [*Phase].
 //
 //sumtype:decl
 type Request interface{ verb() string }
@@ -21,10 +22,10 @@ type Call struct {
 }
 
 // Spec are the options of a call, as they were given and after their form was
-// checked. What they mean is for the host to say.
+// checked. The host decides on their meaning.
 type Spec struct {
 	Label      string          `json:"label,omitempty"`
-	Phase      string          `json:"phase,omitempty"` // the current one where none was given
+	Phase      string          `json:"phase,omitempty"` // the current phase if none was given
 	Schema     json.RawMessage `json:"schema,omitempty"`
 	Agent      string          `json:"agent,omitempty"` // kind
 	Role       string          `json:"role,omitempty"`
@@ -50,7 +51,7 @@ type Spec struct {
 	Stage *task.Stage `json:"stage,omitempty"`
 }
 
-// Limits end an agent that reaches one of them; 0 is none.
+// Limits end an agent that reaches any of them; 0 is none.
 type Limits struct {
 	Turns  int     `json:"turns,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`
@@ -103,7 +104,7 @@ type Merge struct {
 	Onto    string   `json:"onto,omitempty"`
 }
 
-// Merged is what became of a merge.
+// Merged is the result of a merge.
 type Merged struct {
 	Tree      string     `json:"tree"` // a base for further calls
 	Applied   []string   `json:"applied"`
@@ -124,7 +125,7 @@ type Land struct {
 	Verify  string   `json:"verify,omitempty"` // the name of a configured check
 }
 
-// Landing is what became of a landing.
+// Landing is the result of a landing.
 type Landing struct {
 	Landed    bool       `json:"landed"`
 	Ref       string     `json:"ref"`
@@ -140,16 +141,16 @@ type PatchText struct {
 	ID string `json:"id"`
 }
 
-// Evidence asks for what the harness knows of the work of an agent that ended.
+// Evidence asks for the harness's knowledge about the work of an ended agent.
 // The answer is an object of text, files and steps.
 type Evidence struct {
 	ID string `json:"id"`
-	// Since is what the changes are told from: a tree, a commit or a patch;
-	// empty: what the agent started from.
+	// Since is the base of the changes: a tree, a commit or a patch; empty: the
+	// agent's own base.
 	Since string `json:"since,omitempty"`
 }
 
-// Appraise keeps what a reviewer found of the work of agents that have ended.
+// Appraise records the findings of a reviewer on the work of ended agents.
 type Appraise struct {
 	IDs      []string `json:"ids"`
 	Pass     bool     `json:"pass"`
@@ -164,8 +165,8 @@ type Choose struct {
 	Lost []string `json:"lost,omitempty"`
 }
 
-// Question asks a person. The answer is a string: what they said, one of
-// Choices where there are some.
+// Question asks a person. The answer is their text, or one of Choices if there
+// are any.
 type Question struct {
 	Text    string   `json:"text"`
 	Choices []string `json:"choices,omitempty"`
@@ -173,7 +174,7 @@ type Question struct {
 	MS      int64    `json:"ms,omitempty"` // 0: for ever
 }
 
-// Send sends a word to an agent at work. The answer is {"delivered": true}.
+// Send sends a message to a running agent. The answer is {"delivered": true}.
 type Send struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -193,7 +194,7 @@ type Repo struct {
 // Nested asks for the text of a workflow that is called by another. The answer
 // is a [Source].
 type Nested struct {
-	Name string `json:"name,omitempty"` // of a saved one, or
+	Name string `json:"name,omitempty"` // of a saved script, or
 	Path string `json:"path,omitempty"` // of a file; relative to From
 	From string `json:"from,omitempty"` // the name of the calling source
 }
@@ -204,7 +205,7 @@ type Log struct {
 	Phase string `json:"phase,omitempty"`
 }
 
-// Phase begins a group of what follows.
+// Phase begins a group of later agents.
 type Phase struct {
 	Title string `json:"title"`
 }

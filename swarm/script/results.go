@@ -17,13 +17,13 @@ type failure struct {
 }
 
 // kindScript is the kind of a failure that is an error the script threw;
-// kindRace of a race that nobody won.
+// kindRace is that of a race without a winner.
 const (
 	kindScript = "script"
 	kindRace   = "race"
 )
 
-// settle takes the end of an agent. The first one holds.
+// settle takes the end of an agent. The first end holds.
 func (m *machine) settle(c *child, r *Result) {
 	if c.end != nil {
 		return
@@ -45,7 +45,7 @@ func (m *machine) settle(c *child, r *Result) {
 	}
 }
 
-// sound is a result that holds what its status says and nothing else.
+// sound returns a result with only the fields of its status.
 func sound(r *Result, c *child) *Result {
 	s := *r
 	if s.Label == "" {
@@ -65,7 +65,7 @@ func sound(r *Result, c *child) *Result {
 	return &s
 }
 
-// outcome is what agent() gives for an agent that ended. It throws where there
+// outcome returns the value of agent() for an ended agent. It throws if there
 // is no answer that matches the schema.
 func (m *machine) outcome(c *child, r request) goja.Value {
 	end := c.end
@@ -117,7 +117,7 @@ func (m *machine) result(end *Result) goja.Value {
 	return o
 }
 
-// standing is what sa.status() gives.
+// standing returns the value of sa.status().
 func (m *machine) standing(c *child) goja.Value {
 	if c.end != nil {
 		return m.result(c.end)
@@ -165,8 +165,8 @@ func (m *machine) patchID(what string, v goja.Value) (string, error) {
 	return id, nil
 }
 
-// patchIDs are the ids of the patches of a list. What has none is passed over:
-// an agent need not change anything.
+// patchIDs returns the ids of the patches of a list. An item without a patch is
+// skipped: an agent need not change anything.
 func (m *machine) patchIDs(what string, v goja.Value) []string {
 	list, ok := elements(v)
 	if !ok {
@@ -194,9 +194,9 @@ func (m *machine) patchIDs(what string, v goja.Value) []string {
 	return ids
 }
 
-// noteThrown records a mistake in a slot of a combinator, which throws it on. It
-// is in failures() and in the log also where the script catches it. The run
-// itself says what it refuses.
+// noteThrown records a mistake in a slot of a combinator that throws it on. It
+// is in failures() and in the log even if the script catches it. The run itself
+// reports its refusals.
 func (m *machine) noteThrown(call goja.FunctionCall) goja.Value {
 	if o, ok := call.Argument(0).(*goja.Object); !ok || !m.refused[o] {
 		m.note(call, "threw")
@@ -204,9 +204,9 @@ func (m *machine) noteThrown(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-// note records what became of a slot, in failures() and as a line for people:
-// with an error that was caught, and the combinator and the slot that caught it.
-// An error whose cause is recorded is not recorded again.
+// note records the end of a slot, in failures() and as a line for people. The
+// line has the caught error, the combinator and the slot. An error whose cause
+// is recorded is not recorded again.
 func (m *machine) note(call goja.FunctionCall, became string) {
 	v := call.Argument(0)
 	kind := kindScript

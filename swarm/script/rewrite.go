@@ -16,9 +16,9 @@ import (
 // generator as a method, which the parser reads only as the value of a key.
 const asyncMethod = ": async function*"
 
-// element and elementEnd stand around an element with a default in an array pattern
-// that has one itself, [a = 1] = []. The parser reads that in a declaration only. No
-// script has the key: a NUL byte.
+// element and elementEnd stand around an element with a default in an array
+// pattern that has a default itself, [a = 1] = []. The parser reads that in a
+// declaration only. No script has the key: a NUL byte.
 const (
 	element    = "{" + elementKey + ": "
 	elementKey = "'\x00'"
@@ -41,9 +41,9 @@ type rewriting struct {
 // lexeme is a token of a text.
 type lexeme struct{ at, end int }
 
-// rewrite makes of a text, without changing the place of anything but by what
-// it inserts, one that the parser can read: for await loops become plain ones,
-// and async generators of objects become values of keys.
+// rewrite turns a text into a text that the parser can read. It moves places
+// only by its insertions. for await loops become plain loops, and async
+// generators of objects become values of keys.
 func (r *reading) rewrite() {
 	erased := []byte(r.text)
 	erase := func(t lexeme) {
@@ -148,8 +148,8 @@ func (r *reading) closing(i int) int {
 	return i
 }
 
-// origin is the place in the source of one in the text as the parser was given
-// it, with the text that was put before it.
+// origin returns the place in the source for a place in the parser's text,
+// which begins with inserted text.
 func (r *reading) origin(at int) int {
 	at -= len(r.before)
 	for _, in := range r.insertion {
@@ -209,7 +209,7 @@ func unmarked(e ast.Expression) ast.Expression {
 	return p.Value
 }
 
-// lower makes a tree one that the engine can run.
+// lower rewrites a tree so that the engine can run it.
 func (src Source) lower(tree *ast.Program, forAwait []int) error {
 	loops := make(map[file.Idx]bool)
 	for _, at := range forAwait {

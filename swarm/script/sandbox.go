@@ -10,9 +10,9 @@ import (
 	"agentswarm/swarm/script/language"
 )
 
-// mostCalls is how deeply functions may call one another. What is called
-// through the language itself, as a comparison by sort, takes some of the Go
-// stack on each level, and time to leave that grows with the square of them.
+// mostCalls is the limit of nested calls of functions. Calls through the
+// language itself, such as a comparison by sort, take some of the Go stack on
+// each level. The time to leave them grows with the square of the levels.
 const mostCalls = 3_000
 
 // newRuntime is plain, deterministic JavaScript: the same text gives the same
@@ -37,7 +37,7 @@ func newRuntime() *goja.Runtime {
 	return rt
 }
 
-// closing is what a runtime without a way out is made of.
+// closing holds the parts of a runtime without a way out.
 type closing struct {
 	rt *goja.Runtime
 	// class and unnamed are Error and ReferenceError, whatever a script makes of
@@ -45,7 +45,7 @@ type closing struct {
 	class, unnamed goja.Value
 }
 
-// fault is what a script is thrown that asks for what it may not have.
+// fault returns the error thrown for a forbidden use.
 func (c closing) fault(message string) *goja.Object { return c.faultOf(c.class, message) }
 
 func (c closing) faultOf(constructor goja.Value, message string) *goja.Object {
@@ -63,8 +63,8 @@ func (c closing) faultOf(constructor goja.Value, message string) *goja.Object {
 	return o
 }
 
-// offer gives a runtime what scripts expect of it beside the language, and
-// takes away what is not to be seen. No text of a script has run.
+// offer adds the non-language parts that scripts expect to a runtime, and
+// removes forbidden names. It must run before any text of a script.
 func (c closing) offer() {
 	for _, name := range []string{"GoError", "WeakRef", "FinalizationRegistry"} {
 		c.must(c.rt.GlobalObject().Delete(name))
@@ -76,7 +76,7 @@ func (c closing) offer() {
 	c.must(c.rt.GlobalObject().DefineDataProperty(explainAbsent, c.rt.ToValue(explain), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
 }
 
-// must is for what can only fail where the source of this package is wrong.
+// must panics on an error that only a wrong source of this package can cause.
 func (c closing) must(err error) {
 	if err != nil {
 		panic(fmt.Sprintf("build a runtime: %v", err))

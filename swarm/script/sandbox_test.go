@@ -174,7 +174,7 @@ func TestRecursionEnds(t *testing.T) {
 		"class A { constructor() { new A() } }; new A()",
 		"const p = new Proxy({}, {get(t, k, r) { return r[k] }}); p.a",
 	}
-	if campaign.Rounds(t, 0, 1) == 1 { // in the gate map stands for what calls back
+	if campaign.Rounds(t, 0, 1) == 1 { // in the gate map stands for all functions that call back
 		all = append(all,
 			"const f = () => [2, 1].sort(f); f()",
 			"const f = () => 'a'.replace(/a/, f); f()",

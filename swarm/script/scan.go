@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// How deeply the text of a script may nest. The parser and the compiler go
-// down one call for each level, and a Go stack that is full cannot be
-// recovered from.
+// How deeply the text of a script may nest. The parser and the compiler make a
+// call for each level, and a full Go stack is fatal.
 const (
 	mostBrackets = 250
-	// mostTokens bounds what stands in one expression, over all the brackets
-	// it is in: 1+1+1+… nests as brackets do, without any.
+	// mostTokens bounds the tokens of an expression, over all the brackets
+	// around them: 1+1+1+… nests as brackets do, without any.
 	mostTokens = 10_000
 	// mostDefaults bounds arrow functions in the parameters of others. The
 	// parser reads such parameters twice, on every level.
 	mostDefaults = 4
 )
 
-// scanner goes over the text of a script before the parser does, to see how
-// deeply it nests. It knows no grammar: where a slash may be either it guesses
-// as a reader would. A text with an error in it may nest more deeply than is
-// seen here, which is one reason to read foreign texts in a process of their own.
+// scanner reads the text of a script before the parser does, to measure its
+// nesting. It knows no grammar: where a slash has two readings, it guesses as a
+// reader would. A text with an error in it may nest more deeply than the
+// scanner sees. That is a reason to read foreign texts in a process of their
+// own.
 type scanner struct {
 	src  Source
 	text string
@@ -32,22 +32,22 @@ type scanner struct {
 	cost    int
 	before  tokenKind
 	closed  bracket // the last that was closed
-	newline bool    // one stands before the token at hand
+	newline bool    // a newline stands before the current token
 	outline
 }
 
-// outline is what was seen of the structure of a text.
+// outline is the structure that the scanner found in a text.
 type outline struct {
 	// exports are where the word export stands outside all brackets.
 	exports []int
-	// stray is the first bracket that closes what is not open; -1 is none.
+	// stray is the first closing bracket without an open bracket; -1 is none.
 	stray int
 	// open are the brackets that are not closed.
 	open    []bracket
 	lexemes []lexeme // all tokens
 }
 
-// bracket is one that is open.
+// bracket is an open bracket.
 type bracket struct {
 	at     int
 	kind   byte // ( [ { or $ for that of a template; ` is a template without an end
@@ -68,7 +68,7 @@ func (b bracket) closer() byte {
 	}
 }
 
-// tokenKind is what the scanner remembers of a token.
+// tokenKind is the part of a token that the scanner remembers.
 type tokenKind int
 
 const (
@@ -81,7 +81,7 @@ const (
 	tokenBrace // }
 )
 
-// scan looks over a text, and refuses one that nests too deeply.
+// scan reads a text, and returns an error for a text that nests too deeply.
 func scan(src Source) (outline, error) {
 	s := &scanner{src: src, text: src.Text, outline: outline{stray: -1}}
 	for s.at < len(s.text) {
@@ -132,7 +132,7 @@ func (s *scanner) blank() bool {
 	return true
 }
 
-// token passes over one token.
+// token skips a token.
 func (s *scanner) token() {
 	s.cost++
 	switch c := s.text[s.at]; {
@@ -325,8 +325,8 @@ func (s *scanner) regexpMayStand() bool {
 	}
 }
 
-// regexp passes over a regular expression. One without an end on its line is
-// none.
+// regexp skips a regular expression. A slash without a closing slash on its
+// line begins none.
 func (s *scanner) regexp() bool {
 	line := s.text[s.at : s.at+lineEnd(s.text[s.at:])]
 	class := false

@@ -13,9 +13,9 @@ import (
 // How a process that runs scripts ends.
 const (
 	servedWell  = 0
-	servedBadly = 1 // it was told what it does not understand, or cannot answer
-	servedGone  = 2 // whoever started it is gone
-	servedDied  = 3 // what it ran got out of hand
+	servedBadly = 1 // it got a line that it cannot read or answer
+	servedGone  = 2 // the parent process is gone
+	servedDied  = 3 // the script or function got out of hand
 )
 
 const (
@@ -28,19 +28,20 @@ const (
 	mostStack = 256 << 20
 	// hookLimit is how much of the processor a closed function may take.
 	hookLimit = 50 * time.Millisecond
-	// hookPatience is how much of the processor a process may use that is inside
-	// one function of the language and cannot be interrupted.
+	// hookPatience is the processor time that a process may use inside a single
+	// function of the language, which cannot be interrupted.
 	hookPatience = time.Second
 )
 
 var errOwnerGone = errors.New("the program that started the script has ended")
 
-// Serve is all that a process does that runs scripts. It reads what it is for
-// from in, talks by one JSON object a line, and gives the process's exit code.
-// The end of in ends it at once, whatever it is doing: the caller exits then.
+// Serve is the main function of a process that runs scripts. It reads its task
+// from in, writes a JSON object on each line, and returns the process's exit
+// code. The end of in ends it at once, in the middle of any work: the caller
+// exits then.
 //
-// It changes what belongs to the process: the time zone becomes UTC, stacks and
-// memory are bounded.
+// It changes the state of the process: the time zone becomes UTC, and stacks
+// and memory are bounded.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) int {
 	return serve(ctx, serving{in: in, out: out, bounds: DefaultBounds()})
 }
@@ -77,7 +78,7 @@ func serve(ctx context.Context, s serving) int {
 		return servedBadly
 	}
 	if open.Open == "hooks" {
-		c.bounds.CPU = hookPatience // of time that passes whoever asks gives less
+		c.bounds.CPU = hookPatience // the caller gives less of the time that passes
 	}
 	died := make(chan *Error, 1)
 	done := make(chan int, 1)
@@ -96,8 +97,8 @@ func serve(ctx context.Context, s serving) int {
 	}
 }
 
-// served is what one process serves. The meter is moved by the goroutine of
-// the session.
+// served is the work of a serving process. Only the goroutine of the session
+// moves the meter.
 type served struct {
 	lines  chan []byte
 	gone   chan struct{} // closed when there are no more lines
@@ -146,12 +147,12 @@ func (c *served) leave(done <-chan int) int {
 	return servedGone
 }
 
-// die says what got out of hand. Whoever should hear it may not listen.
+// die reports a script that got out of hand. Its reader may not listen.
 func (c *served) die(e *Error) int {
 	said := make(chan struct{})
 	go func() {
 		defer close(said)
-		_ = c.out.write(asked{Died: e}) // there is nobody else to tell
+		_ = c.out.write(asked{Died: e}) // there is no other reader
 	}()
 	select {
 	case <-said:
@@ -249,7 +250,7 @@ func wireError(err error) *Error {
 // wireHost is a host at the other end of the pipe.
 type wireHost struct{ *served }
 
-// ask sends a line and waits for the one that answers it.
+// ask sends a line and waits for its answer.
 func (h *wireHost) ask(a asked) (replied, error) {
 	h.meter.wait()
 	defer h.meter.step()

@@ -8,8 +8,8 @@ import (
 	"github.com/dop251/goja/file"
 )
 
-// shift moves every position in a tree: to is the new place of one. Positions
-// in the text that was put in front of a script become the first.
+// shift moves every position in a tree: to returns the new place of a position.
+// Positions in the text that was put in front of a script become the first.
 func shift(tree *ast.Program, to func(at int) int) {
 	structs(tree, func(v reflect.Value) {
 		for _, f := range v.Fields() {
@@ -22,7 +22,7 @@ func shift(tree *ast.Program, to func(at int) int) {
 
 // structs calls f with every struct of a tree.
 func structs(tree *ast.Program, f func(reflect.Value)) {
-	seen := make(map[any]bool) // declarations stand in more than one list
+	seen := make(map[any]bool) // a declaration can be in more than one list
 	todo := []reflect.Value{reflect.ValueOf(tree.Body), reflect.ValueOf(tree.DeclarationList)}
 	// No recursion: trees nest as deeply as the text of a script does.
 	for len(todo) > 0 {
@@ -66,7 +66,7 @@ func children(n ast.Node) []ast.Node {
 			for i := range v.Len() {
 				look(v.Index(i))
 			}
-		case reflect.Struct: // one that stands inside another as it is
+		case reflect.Struct: // a struct that another holds by value
 			if v.CanAddr() {
 				look(v.Addr())
 			}

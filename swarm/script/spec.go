@@ -24,11 +24,11 @@ func specKeys() []string {
 // request is a call as a script asked for it.
 type request struct {
 	*Call
-	full bool // the result, not only what it holds
+	full bool // the whole result, not only its value
 }
 
-// request reads the arguments of agent() or run(): a prompt and options, or
-// one object with both.
+// request reads the arguments of agent() or run(): a prompt and options, or a
+// single object with both.
 func (m *machine) request(what string, call goja.FunctionCall) (request, error) {
 	known := specKeys()
 	if what == "agent" {
@@ -70,9 +70,8 @@ func (m *machine) request(what string, call goja.FunctionCall) (request, error) 
 	return request{&Call{Prompt: prompt.String(), Spec: spec}, full != nil && *full}, nil
 }
 
-// dropInvalid passes over options that Claude Code does not have, where their
-// values are not what they are here: there they mean something else, if
-// anything.
+// dropInvalid ignores options that Claude Code does not have, if their values
+// are not valid here. In Claude Code they have another meaning, if any.
 func (o options) dropInvalid() {
 	for _, key := range slices.Sorted(maps.Keys(o.given)) {
 		switch key {
@@ -170,7 +169,8 @@ func (o options) numbers(s *Spec) error {
 	return err
 }
 
-// forked reads whose conversation goes on, which settles what its agent is.
+// forked reads the agent whose conversation continues, which also decides on
+// the kind of the agent.
 func (o options) forked(s *Spec) (err error) {
 	switch {
 	case o.get("fork") == nil:
@@ -296,9 +296,9 @@ func (o options) hook(key string) (string, error) {
 	return source, nil
 }
 
-// asExpression is the text of a function as an expression. What is written as a
-// method is one only behind the word function, and the machine leaves the last
-// parentheses of an arrow out whose body stands in some.
+// asExpression returns the text of a function as an expression. A method
+// becomes an expression only behind the word function. The machine drops the
+// last parentheses of an arrow function whose body stands in parentheses.
 func asExpression(source string) string {
 	const most = 8
 	for n := range most {
@@ -310,7 +310,7 @@ func asExpression(source string) string {
 	return "function " + source
 }
 
-// asOption makes an error one of the options of a call.
+// asOption turns an error into an error about the options of a call.
 func asOption(what string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return invalid("%s: %s", what, e.Message)
@@ -321,8 +321,8 @@ func asOption(what string, err error) error {
 	return invalid("%s: %v", what, err)
 }
 
-// tree is an option that names something to start from: a commit or tree, a
-// patch, a result with one, or what merge() made.
+// tree returns an option that names a base: a commit or tree, a patch, a result
+// with a patch, or the result of merge().
 func (o options) tree(key string) (string, error) {
 	v := o.get(key)
 	if v == nil {

@@ -9,7 +9,7 @@ import (
 	"agentswarm/swarm/stage"
 )
 
-// parts is what each stage of std.stages is told of its part.
+// parts returns the instructions of each stage of std.stages.
 func (m *machine) parts() goja.Value {
 	text, err := json.Marshal(stage.Parts())
 	if err != nil {
@@ -18,8 +18,8 @@ func (m *machine) parts() goja.Value {
 	return m.value(text)
 }
 
-// review is what std.stages asks a reviewer, as {prompt, brief, schema}: the
-// same as any other reviewer is asked. It is a function of its argument alone.
+// review returns the request of std.stages to a reviewer, as {prompt, brief,
+// schema}. All other reviewers get the same. It depends on its argument alone.
 func (m *machine) review(call goja.FunctionCall) goja.Value {
 	text, err := m.encode(call.Argument(0), "a review")
 	if err != nil {

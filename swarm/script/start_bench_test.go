@@ -2,14 +2,14 @@ package script
 
 import "testing"
 
-// BenchmarkStart is what each start of a script costs before its own work.
+// BenchmarkStart measures each start of a script before its own work.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		newRuntime()
 	}
 }
 
-// BenchmarkLoad is what reading a script costs.
+// BenchmarkLoad measures the reading of a script.
 func BenchmarkLoad(b *testing.B) {
 	src := Source{Name: "a.js", Text: `const found = await parallel(['api', 'db', 'web'].map((dir) => () =>
   agent(` + "`List what is slow in ${dir}/, with file and line.`" + `, { label: dir })))

@@ -10,8 +10,8 @@ import (
 	told "agentswarm/swarm/stage"
 )
 
-// library is what std stands on in these tests: `agent` answers by a function
-// that each test gives and notes what it was asked; the rest is as plain.
+// library is the environment of std in these tests. `agent` answers by a
+// function that each test gives and records its calls; the rest is as plain.
 const library = `
 const calls = [];
 let answer = () => null;
@@ -47,8 +47,8 @@ const api = {
 const std = STD(api, STAGES, PARTS, (r) => JSON.parse(REVIEW(JSON.stringify(r))));
 `
 
-// onStage runs a body, the inside of an async function, and hands back what
-// it returned, as JSON, or the error it threw, as name, code and message.
+// onStage runs a body, the inside of an async function. It returns the value as
+// JSON, or the thrown error as name, code and message.
 func onStage(t *testing.T, body string) string {
 	t.Helper()
 	parts, err := json.Marshal(told.Parts())

@@ -21,7 +21,8 @@ func (m *machine) answered(r Request, d deferred) {
 	})
 }
 
-// answeredNow asks for what is answered at once, and settles d with it.
+// answeredNow sends a request that the host answers at once, and settles d with
+// the answer.
 func (m *machine) answeredNow(r Request, d deferred) {
 	m.settleWith(d, func() goja.Value { return m.value(m.do(r)) })
 }
@@ -124,7 +125,7 @@ func (m *machine) word(what string, v goja.Value) string {
 	return v.String()
 }
 
-// repo is the object of what is known of the base.
+// repo returns the object with the facts of the base.
 func (m *machine) repo() *goja.Object {
 	o := m.rt.NewObject()
 	m.member(o, "files", m.promising(func(call goja.FunctionCall, d deferred) {
@@ -163,7 +164,7 @@ func (m *machine) repo() *goja.Object {
 	return o
 }
 
-// budget is the object of what the run may spend, and did so far.
+// budget returns the object with the budget of the run and the amount spent.
 func (m *machine) budget() *goja.Object {
 	o := m.rt.NewObject()
 	total := m.begin.BudgetTokens
@@ -190,7 +191,7 @@ func clip(text string) string {
 	if len(text) <= longestLine {
 		return text
 	}
-	const room = 40 // for what is said of the rest
+	const room = 40 // for the text about the rest
 	cut := longestLine - room
 	for cut > 0 && text[cut]&0xC0 == 0x80 { // not inside a character
 		cut--
@@ -198,7 +199,7 @@ func clip(text string) string {
 	return fmt.Sprintf("%s… (%d more bytes)", text[:cut], len(text)-cut)
 }
 
-// log is log(…): its arguments as one line for people.
+// log is log(…): it writes its arguments as a line for people.
 func (m *machine) log(call goja.FunctionCall) goja.Value {
 	var text []byte
 	for i, v := range call.Arguments {
@@ -216,8 +217,8 @@ func (m *machine) print(text string) {
 	m.send(&Log{Text: clip(text), Phase: m.phase}, nil)
 }
 
-// warn writes a warning, once in a run: what a loop does wrong it does at every
-// turn.
+// warn writes a warning, once in a run, because a loop repeats its mistake at
+// every turn.
 func (m *machine) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !m.warned[text] {

@@ -82,7 +82,8 @@ func TestRepo(t *testing.T) {
 	})
 }
 
-// An answer that is an error is one in the script, at the place it was asked.
+// An answer that is an error is thrown in the script, at the place of its
+// request.
 func TestAnswersThatAreErrors(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"check('t')", "land([])", "ask('x')", "sa.send('a1', 'x')"} {

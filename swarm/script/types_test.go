@@ -33,7 +33,7 @@ func offered(t *testing.T) map[string][]string {
 	found := map[string][]string{}
 	global := m.rt.GlobalObject()
 	for _, name := range global.GetOwnPropertyNames() {
-		// Of the language are those of newer editions, and helpers that no script
+		// The language has those of newer editions, and helpers that no script
 		// can spell.
 		newer := name == "Intl" || name == "Iterator" || strings.HasPrefix(name, "%")
 		if newer || name == explainAbsent || slices.Contains(plain, name) {
@@ -50,8 +50,8 @@ func offered(t *testing.T) map[string][]string {
 // declaredTypes are the names that the types declare for scripts.
 var declaredTypes = regexp.MustCompile(`(?m)^declare (?:function|const|var|class) (\w+)`)
 
-// TestTypesHaveEveryGlobal: what a script sees is declared, with its members,
-// and nothing else is.
+// TestTypesHaveEveryGlobal: the types declare every name that a script sees,
+// with its members, and no other.
 func TestTypesHaveEveryGlobal(t *testing.T) {
 	t.Parallel()
 	globals := offered(t)
@@ -126,7 +126,7 @@ func optionKeys(t *testing.T) map[string][]string {
 		if !ok {
 			t.Fatalf("std.%s said %s", name, said)
 		}
-		list, _, _ = strings.Cut(list, ", label") // what is handed on to agents
+		list, _, _ = strings.Cut(list, ", label") // the options that go on to agents
 		all[begin] = append(all[begin], strings.Split(list, ", ")...)
 	}
 	return all

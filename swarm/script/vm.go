@@ -12,10 +12,10 @@ import (
 
 // Run runs a script to its end. It uses the calling goroutine alone.
 //
-// The script sees what its host answers and nothing else, so that the same
-// answers and deliveries give the same requests and the same outcome. The end
-// of ctx ends the script at once, in the middle of a loop too; only work inside
-// one built-in function of the language is waited for.
+// The script sees the answers of its host and nothing else. The same answers
+// and deliveries give the same requests and the same outcome. The end of ctx
+// ends the script at once, in the middle of a loop too. It waits only for work
+// inside a single built-in function of the language.
 func Run(ctx context.Context, start Start, host Host) Outcome {
 	m := newMachine(ctx, start, host)
 	release := m.interruptWith(ctx)
@@ -23,7 +23,7 @@ func Run(ctx context.Context, start Start, host Host) Outcome {
 	return m.run(ctx)
 }
 
-// machine is a script at work. All of it belongs to one goroutine.
+// machine is a script that runs. All of it belongs to a single goroutine.
 type machine struct {
 	rt *goja.Runtime
 	intrinsics
@@ -36,7 +36,7 @@ type machine struct {
 	context *asyncContext
 	api     *goja.Object // the globals, as std is given them
 
-	main     *goja.Promise // what the script itself became
+	main     *goja.Promise // the promise of the script itself
 	agents   []*child      // in the order of their calls
 	working  int           // how many of them have not ended
 	byID     map[string]*child
@@ -60,7 +60,7 @@ type machine struct {
 	timersSet int
 
 	rejected []*goja.Promise // without a handler so far
-	// broken is what keeps the host from going on. The script does not see it.
+	// broken is the fault that stops the host. The script does not see it.
 	broken error
 }
 
@@ -89,8 +89,8 @@ func newMachine(ctx context.Context, start Start, host Host) *machine {
 	return m
 }
 
-// interruptWith stops the script where ctx ends. What it returns waits until
-// nothing else touches the runtime.
+// interruptWith stops the script when ctx ends. The returned function waits
+// until no other goroutine uses the runtime.
 func (m *machine) interruptWith(ctx context.Context) (release func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -105,8 +105,8 @@ func (m *machine) interruptWith(ctx context.Context) (release func()) {
 }
 
 func (m *machine) run(ctx context.Context) (out Outcome) {
-	// The language itself is foreign code fed with foreign text. What it trips
-	// over is the end of the script, not of whoever runs it.
+	// The language itself is foreign code with foreign input. Its panic ends
+	// the script, not the caller.
 	defer func() {
 		if x := recover(); x != nil {
 			out = Outcome{Error: &Error{Name: "Error", Message: fmt.Sprintf("the script engine gave up: %v", x)}}
@@ -201,8 +201,8 @@ func (m *machine) start(p *Program) goja.Value {
 	return v
 }
 
-// enter runs f as code of the runtime does and then every job that is due.
-// The error is what f threw, or what ended the script.
+// enter runs f as code of the runtime and then every due job. It returns the
+// error that f threw, or the error that ended the script.
 func (m *machine) enter(f func()) error {
 	call, _ := goja.AssertFunction(m.rt.ToValue(func(goja.FunctionCall) goja.Value {
 		f()
@@ -217,7 +217,7 @@ func (m *machine) expects() bool {
 	return m.working > 0 || len(m.posted) > 0
 }
 
-// step takes what comes next and lets the script go on with it.
+// step takes the next delivery and lets the script continue with it.
 func (m *machine) step() error {
 	d, err := m.next()
 	if err != nil {
@@ -232,7 +232,7 @@ func (m *machine) step() error {
 	return m.enter(deliver)
 }
 
-// receiver is what a delivery does.
+// receiver returns the effect of a delivery.
 func (m *machine) receiver(d Delivery) (func(), error) {
 	if d.Result != nil {
 		c := m.byID[d.Result.ID]
@@ -266,8 +266,8 @@ func (m *machine) send(r Request, answer func(Delivery)) int {
 	return n
 }
 
-// trackRejection keeps the promises that were rejected and that nobody looks
-// at so far.
+// trackRejection records the rejected promises that the script has not handled
+// so far.
 func (m *machine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	if op == goja.PromiseRejectionReject {
 		m.rejected = append(m.rejected, p)
@@ -282,12 +282,13 @@ func (m *machine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperat
 	}
 }
 
-// mostRejections is how many promises are told of that nobody looked at.
+// mostRejections is the limit of unhandled promises that are reported.
 const mostRejections = 20
 
-// end says what nobody looked at. It is said last: until then somebody might.
-// A mistake of the script itself, or what the run refused it, ends it although
-// it returned: else a typo in a call that nobody awaits would be a success.
+// end reports the rejections that the script never handled. It does so last,
+// because the script may handle them until then. A mistake of the script
+// itself, or a refusal of the run, ends the script although it returned.
+// Otherwise a typo in a call without an await would be a success.
 func (m *machine) end(out Outcome) Outcome {
 	lost := slices.DeleteFunc(m.rejected, func(p *goja.Promise) bool { return p == m.main })
 	for i, p := range lost {

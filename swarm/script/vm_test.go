@@ -186,7 +186,7 @@ func TestRunStopsWhileItWaits(t *testing.T) {
 	}
 }
 
-// What is the host's own affair ends the script, whatever that would catch.
+// A fault of the host itself ends the script, even inside a catch.
 func TestRunBrokenHost(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -269,7 +269,8 @@ func TestUnhandledRejections(t *testing.T) {
 	}
 }
 
-// TestMistakesNobodyAwaits: what would be a success with a typo in it is none.
+// TestMistakesNobodyAwaits: a script that would succeed with a typo in it
+// fails.
 func TestMistakesNobodyAwaits(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ give, want string }{

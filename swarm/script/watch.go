@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Bounds are what ends a script that got out of hand. Nothing inside the
-// language can: it can neither leave a regular expression that goes back and
-// forth, nor a built-in function that fills all the memory there is.
+// Bounds end a script that got out of hand. The language itself cannot. It can
+// leave neither a regular expression that backtracks, nor a built-in function
+// that fills all memory.
 type Bounds struct {
 	Memory uint64        // bytes of the whole process
 	Wall   time.Duration // without asking or waiting for anything
@@ -79,7 +79,8 @@ func runaway(format string, args ...any) *Error {
 	return &Error{Name: "Error", Code: CodeRunaway, Message: fmt.Sprintf(format, args...)}
 }
 
-// memoryInUse is what the process holds of the system's memory, in bytes.
+// memoryInUse returns the memory that the process holds of the system, in
+// bytes.
 func memoryInUse() uint64 {
 	s := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},

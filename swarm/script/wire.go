@@ -17,11 +17,12 @@ const mostWire = 64 << 20
 var (
 	// errWireLine is a line that is too long to be read or written.
 	errWireLine = errors.New("a message has more than 64 MiB")
-	// errWireText is a line that is not what is spoken.
+	// errWireText is the error for a line that is not a message of the
+	// protocol.
 	errWireText = errors.New("a message makes no sense")
 )
 
-// opening is the first line to a process that runs scripts: what it is for.
+// opening is the first line to a process that runs scripts: its task.
 type opening struct {
 	Open    string   `json:"open"` // run, load or hooks
 	Start   *Start   `json:"start,omitempty"`
@@ -29,36 +30,36 @@ type opening struct {
 	Lib     []Source `json:"lib,omitempty"`
 }
 
-// asked is a line from a running script: a request, or its end. One of Do,
-// Post, Next, Outcome and Died is set.
+// asked is a line from a running script: a request, or its end. Exactly one of
+// Do, Post, Next, Outcome and Died is set.
 type asked struct {
 	Do      string          `json:"do,omitempty"`   // the verb of a request
 	Post    string          `json:"post,omitempty"` // the verb of a request
-	N       int             `json:"n,omitempty"`    // the number of a posted one
+	N       int             `json:"n,omitempty"`    // the number of a posted request
 	Body    json.RawMessage `json:"body,omitempty"`
 	Next    bool            `json:"next,omitempty"`
 	Outcome *Outcome        `json:"outcome,omitempty"`
 	Died    *Error          `json:"died,omitempty"`
 }
 
-// replied is the line that answers one.
+// replied is the line that answers a request.
 type replied struct {
 	Value    json.RawMessage `json:"value,omitempty"`
 	Delivery *Delivery       `json:"delivery,omitempty"`
 	Error    *Error          `json:"error,omitempty"`
 }
 
-// Loaded is what [LoadRemote] found out about a source.
+// Loaded is the result of [LoadRemote] for a source.
 type Loaded struct {
 	Name    string   `json:"name"`
-	Meta    *Meta    `json:"meta,omitempty"`    // of a script that has one
+	Meta    *Meta    `json:"meta,omitempty"`    // of a script that has a meta
 	Exports []string `json:"exports,omitempty"` // of a library
-	// Allow are the items that a script spells out for its agents. Whoever
-	// reads them knows whether they are any.
+	// Allow are the items that a script spells out for its agents. Their
+	// readers know whether they are valid.
 	Allow []Literal `json:"allow,omitempty"`
 	// Uses are the tools that a script spells out for its agents.
 	Uses []Use `json:"uses,omitempty"`
-	// Warnings name what was passed over in a script, each with its place.
+	// Warnings name the ignored parts of a script, each with its place.
 	Warnings []string `json:"warnings,omitempty"`
 	Error    *Error   `json:"error,omitempty"`
 }
@@ -77,7 +78,7 @@ type hookAsked struct {
 	Input  json.RawMessage `json:"input"`
 }
 
-// hookReplied is the line that answers one.
+// hookReplied is the line that answers a hook request.
 type hookReplied struct {
 	N     int             `json:"n,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
@@ -138,7 +139,7 @@ func newLineWriter(to io.Writer) *lineWriter { return &lineWriter{to: to, most: 
 func (w *lineWriter) write(v any) error {
 	var line bytes.Buffer
 	e := json.NewEncoder(&line)
-	e.SetEscapeHTML(false) // what a script returns is passed on as it is
+	e.SetEscapeHTML(false) // a script's return value is passed on as it is
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("write a message: %w", err)
 	}

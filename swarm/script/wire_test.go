@@ -62,7 +62,7 @@ func TestLinesAreWrittenAsTheyAre(t *testing.T) {
 	}
 }
 
-// pipe is a connection to a process that says what was written down before.
+// pipe is a connection to a process that plays recorded output.
 type pipe struct {
 	io.Reader
 	said bytes.Buffer
@@ -101,7 +101,7 @@ func TestAProcessThatMakesNoSense(t *testing.T) {
 			}
 		})
 	}
-	// Once its context has ended it does not matter what else there was.
+	// After its context has ended, other errors do not matter.
 	errEnough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errEnough)
@@ -130,7 +130,7 @@ func FuzzWire(f *testing.F) {
 		if err == nil && len(got) != 1 {
 			t.Errorf("LoadRemote of %q gives %d answers", said, len(got))
 		}
-		// A process is told anything, too, but what makes it run a script.
+		// The process gets any line, except one that makes it run a script.
 		if bytes.Contains(said, []byte("run")) || bytes.Contains(said, []byte("load")) {
 			return
 		}
@@ -139,7 +139,7 @@ func FuzzWire(f *testing.F) {
 		defer cancel()
 		go func() {
 			defer close(c.gone)
-			_ = c.listen(ctx, bytes.NewReader(said)) // its end is what is waited for
+			_ = c.listen(ctx, bytes.NewReader(said)) // the test waits for its end
 		}()
 		_ = c.hooks()
 	})

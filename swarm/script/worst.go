@@ -6,10 +6,11 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
-// CountAgents is how many agents the text of a script starts at most. It is
-// bounded where each place that starts one is reached at most once: outside of
-// loops, and of functions but those that parallel and race are given in a
-// literal. A text that is no script has no bound.
+// CountAgents returns the greatest number of agents that the text of a script
+// starts. The number is bounded if each place that starts an agent is reached
+// at most once. Such a place is outside of loops, and outside of functions,
+// except those that parallel and race get in a literal. A text that is no
+// script has no bound.
 func CountAgents(src Source) (most int, bounded bool) {
 	r, err := src.read()
 	if err != nil {
@@ -32,7 +33,7 @@ func CountAgents(src Source) (most int, bounded bool) {
 type counter struct {
 	most    int
 	bounded bool
-	many    bool           // what stands here may run more than once
+	many    bool           // the code here may run more than once
 	hidden  map[string]int // names that the script gave another meaning, here
 }
 
@@ -47,7 +48,7 @@ func (c *counter) starts(n int) {
 	c.most += n
 }
 
-// often walks what may run more than once.
+// often walks code that may run more than once.
 func (c *counter) often(f func()) {
 	before := c.many
 	c.many = true
@@ -77,7 +78,7 @@ func (c *counter) walk(n ast.Node) {
 	case *ast.CallExpression:
 		c.call(e)
 	case *ast.Identifier:
-		// Whoever holds one of these can call it anywhere.
+		// Code that holds a reference to one of these can call it anywhere.
 		if c.means(string(e.Name)) && slices.Contains([]string{
 			"agent", "run", "sa", "std", "lib", "workflow", "globalThis", "eval", "Function",
 		}, string(e.Name)) {
@@ -142,7 +143,7 @@ func (c *counter) inside(n ast.Node) {
 	})
 }
 
-// loop walks a loop. What it goes over is asked for once.
+// loop walks a loop. Its source is evaluated once.
 func (c *counter) loop(n ast.Node) {
 	own := make(scopeNames)
 	switch l := n.(type) {
@@ -164,8 +165,8 @@ func (c *counter) loop(n ast.Node) {
 	}
 }
 
-// call looks at a call: whether it starts an agent, and how often what it is
-// given runs.
+// call checks a call: whether it starts an agent, and how often its arguments
+// run.
 func (c *counter) call(n *ast.CallExpression) {
 	switch f := n.Callee.(type) {
 	case *ast.Identifier:
@@ -192,10 +193,10 @@ func (c *counter) call(n *ast.CallExpression) {
 	}
 }
 
-// member looks at a call of a member of one of our objects.
+// member checks a call of a member of our own objects.
 func (c *counter) member(n *ast.CallExpression, f *ast.DotExpression) {
 	if of, ok := f.Left.(*ast.DotExpression); ok && f.Identifier.Name == "worst" {
-		// Asking what a strategy costs starts nothing.
+		// The cost query of a strategy starts nothing.
 		if l, ok := of.Left.(*ast.Identifier); ok && l.Name == "std" && c.means("std") {
 			return
 		}
@@ -247,8 +248,8 @@ func (c *counter) once(n *ast.CallExpression) {
 	}
 }
 
-// strategy counts what a strategy of std starts. Those that call functions of
-// the script start none themselves.
+// strategy counts the agents that a strategy of std starts. Strategies that
+// call functions of the script start none themselves.
 func (c *counter) strategy(n *ast.CallExpression, name string) {
 	key, most := "", 0
 	switch name {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestAdviceIsGiven holds the places where agents are told what to do to this
-// package's words.
+// TestAdviceIsGiven: the instructions of agents have the words of this package.
 func TestAdviceIsGiven(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{

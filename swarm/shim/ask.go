@@ -42,8 +42,8 @@ func (c *call) child(r child) (code int, err error) {
 	})
 }
 
-// branch reports whether checking a name out would put HEAD on a branch, one
-// that git would make for it of a remote's included.
+// branch reports whether a checkout of a name would put HEAD on a branch,
+// including a branch that git would make from that of a remote.
 func (c *call) branch(name string) bool {
 	if name == "-" {
 		name = "@{-1}"
@@ -68,9 +68,9 @@ func (c *call) ownConfig() bool {
 	return value == "true"
 }
 
-// shares reports whether the call is about the repository that the workspace
-// shares: in one of its own an agent may do anything. Where there is none, git
-// says so.
+// shares reports whether the call concerns the repository that the workspace
+// shares: in a repository of its own an agent may do anything. Without a
+// repository, git reports the error.
 func (c *call) shares() bool {
 	common, ok := c.query("rev-parse", "--path-format=absolute", "--git-common-dir")
 	if !ok {

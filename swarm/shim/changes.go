@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// stashes: what begins with an option is a push, whatever follows.
+// stashes: a line that begins with an option is a push, whatever follows.
 func stashes(w words, _ asker) bool {
 	return w.first == "" || w.first[0] == '-' ||
 		slices.Contains([]string{"push", "save", "pop", "drop", "clear", "store", "branch", "import"}, w.first)
@@ -50,12 +50,12 @@ func checksOut(w words, a asker) bool {
 	case w.has("d", "detach", "p", "patch", "pathspec-from-file", "ours", "theirs", "2", "3"):
 		return false
 	}
-	// With more than one word, or any after dashes, they are files.
+	// With more than a single word, or any after dashes, they are files.
 	return len(w.operands) == 1 && len(w.after) == 0 && a.branch(w.operand(0))
 }
 
-// updatesRef: to delete any ref, git locks packed-refs, which is shared. What
-// comes on stdin cannot be seen.
+// updatesRef: to delete any ref, git locks packed-refs, which is shared.
+// Commands on stdin cannot be seen.
 func updatesRef(w words, _ asker) bool {
 	return w.has("d", "stdin") || w.operand(0) != "" && !private(w.operand(0))
 }
@@ -70,8 +70,8 @@ func changesSubmodules(w words, a asker) bool {
 }
 
 func configures(w words, _ asker) bool {
-	// Where it is written: the user's HOME and other files are up to the
-	// walls, and git refuses --worktree where there is no such file.
+	// The target decides: the sandbox guards the user's HOME and other files,
+	// and git refuses --worktree where there is no such file.
 	if w.has("global", "system", "worktree", "f", "file", "blob") {
 		return false
 	}
@@ -90,9 +90,9 @@ func configures(w words, _ asker) bool {
 	return len(w.operands) > 1
 }
 
-// fetches: what is fetched from a URL, or without the refspecs of a remote,
-// goes to FETCH_HEAD, which is the workspace's own. A new depth, tags and
-// pruning are of the repository.
+// fetches: commits from a URL, or without the refspecs of a remote, go to
+// FETCH_HEAD, which is the workspace's own. A new depth, tags and pruning
+// belong to the repository.
 func fetches(w words, _ asker) bool {
 	if w.has("dry-run") {
 		return false

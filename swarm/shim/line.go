@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// line is a command line of git, taken apart. Joined again it is what was
-// given.
+// line is a command line of git, split into parts. Joined again the parts are
+// the given line.
 type line struct {
 	global []string // options before the subcommand
 	sub    string   // empty: git answers by itself, or with its usage
-	args   []string // what follows
+	args   []string // the words after it
 }
 
-// parse takes apart what git was given. Git does not cluster the options
-// before a subcommand.
+// parse splits the words for git. Git does not cluster the options before a
+// subcommand.
 func parse(args []string) line {
 	for i := 0; i < len(args); i++ {
 		word := args[i]
@@ -73,19 +73,19 @@ func (l line) placeless() []string {
 	return kept
 }
 
-// grammar is what must be known of the options of a subcommand to tell them
+// grammar is the knowledge about the options of a subcommand that tells them
 // from operands.
 type grammar struct {
-	short string // letters whose value is the rest of the word, or the next one
+	short string // letters whose value is the rest of the word, or the next word
 	stuck string // letters whose value can only be the rest of the word
-	// long are options by their whole names, which may be shortened; one that
-	// ends in = has a value, which may be the next word.
+	// long are options by their whole names, which may be shortened. A name
+	// with a final = has a value, which may be the next word.
 	long []string
 }
 
 // words are the arguments of a subcommand.
 type words struct {
-	first    string // what stands first, whatever it is
+	first    string // the first word of any kind
 	options  []option
 	operands []string
 	// after are the operands that follow `--`; dashes says that it was there.
@@ -138,7 +138,7 @@ func (w *words) long(g grammar, word, next string) (took bool) {
 	return took
 }
 
-// whole is the name that a shortened one stands for.
+// whole returns the name that a shortened name stands for.
 func (g grammar) whole(name string) (whole string, wants bool) {
 	var found []string
 	for _, long := range g.long {
@@ -156,7 +156,7 @@ func (g grammar) whole(name string) (whole string, wants bool) {
 	return strings.CutSuffix(found[0], "=")
 }
 
-// cluster adds the letters of one word.
+// cluster adds the letters of a word.
 func (w *words) cluster(g grammar, letters, next string) (took bool) {
 	for i := 0; i < len(letters); i++ {
 		o, rest := option{name: letters[i : i+1]}, letters[i+1:]
@@ -173,7 +173,7 @@ func (w *words) cluster(g grammar, letters, next string) (took bool) {
 	return took
 }
 
-// has reports whether one of the options was given.
+// has reports whether any of the options was given.
 func (w words) has(names ...string) bool {
 	return slices.ContainsFunc(w.options, func(o option) bool { return slices.Contains(names, o.name) })
 }

@@ -15,9 +15,9 @@ import (
 	"agentswarm/swarm/proc"
 )
 
-// TestMain makes the test binary play swarm, a supervisor behind walls, and
-// who calls git there. With os.Exit they would sleep for a second under the race
-// detector.
+// TestMain makes the test binary play swarm, a supervisor in a sandbox, and a
+// caller of git there. With os.Exit they would sleep for a second under the
+// race detector.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -51,9 +51,9 @@ func shimmed(t *testing.T, below string) (dir string) {
 	return dir
 }
 
-// environ is what git needs in tests, and nothing of the caller's. Since 2.47 a
-// commit leaves a process behind that tidies up, with a lock in the repository
-// that is copied here, until it is done.
+// environ is the environment that git needs in tests, with nothing of the
+// caller's. Since 2.47 a commit leaves a process behind that tidies up. Until
+// it ends, it has a lock in the repository that is copied here.
 func environ(path, home string, more ...string) []string {
 	return append([]string{
 		"PATH=" + path, "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir(),
@@ -66,7 +66,7 @@ func environ(path, home string, more ...string) []string {
 
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// said is what a command answered.
+// said is the output of a command.
 type said struct {
 	Code     int
 	Out, Err string
@@ -81,7 +81,7 @@ func shell(dir, script string, env []string) (said, error) {
 	return said{code, out.String(), words.String()}, err
 }
 
-// must is shell for what has to work.
+// must is shell for commands that have to work.
 func must(t *testing.T, dir, script string, env []string) string {
 	t.Helper()
 	got, err := shell(dir, script, env)
@@ -91,13 +91,13 @@ func must(t *testing.T, dir, script string, env []string) string {
 	return got.Out
 }
 
-// scene is a `git mv` in a repository, with what was done there before.
+// scene is a `git mv` in a repository, with the commands before it.
 type scene struct {
 	Dir, Prepare, Call string
 	Plain, Shimmed     []string // the environments
 }
 
-// seen is how a scene ends: what git says, and what is there.
+// seen is the end of a scene: the output of git, and the files.
 type seen struct {
 	Said          said
 	Status, Index string
@@ -140,7 +140,7 @@ func play(s scene) (got seen, err error) {
 		}
 		*to = said.Out
 	}
-	// What is not UTF-8 does not survive JSON.
+	// Text that is not UTF-8 does not survive JSON.
 	for _, to := range []*string{&got.Status, &got.Index, &got.Said.Out, &got.Said.Err} {
 		*to = fmt.Sprintf("%q", *to)
 	}

@@ -13,28 +13,23 @@ import (
 	"syscall"
 )
 
-// renaming is a `git mv` that moves folders. Git moves one by a single
-// rename(2), which an overlay refuses for what lies in its lower layer.
-//
-// It is done in three steps. Git checks all of it without doing anything, so
-// that what it refuses it refuses in its own words. Then the files move, and
-// go back should one of them fail. Last, git changes its index, in one go.
+// before the real PATH
 type renaming struct {
 	*call
 	repo
 	flags   []string // of -f, -k and -v those that were given
-	skip    bool     // -k: what cannot move stays
+	skip    bool     // -k: sources that cannot move stay
 	dest    string   // as it was given
-	into    string   // the folder below the top that the sources go into; empty: the only one gets a new name
+	into    string   // the folder below the top that the sources go into; empty: the only source gets a new name
 	sources []source
 }
 
-// source is one of the things to move.
+// source is a file or folder to move.
 type source struct {
 	given    string
 	from, to string // below the top of the work tree
 	folder   bool
-	tracked  []string // of a folder: what git knows below it
+	tracked  []string // of a folder: the files below it that git tracks
 }
 
 // rename is `git mv`; done is false where git can do it, or has to say why
@@ -74,8 +69,8 @@ func (c *call) rename() (code int, done bool) {
 	return m.move(), true
 }
 
-// plan finds out what is to move; ok is false where no folder is, or where
-// there is something about it that is left to git.
+// plan finds the files and folders to move; ok is false if none is a folder, or
+// if git must do it.
 func (c *call) plan() (m *renaming, ok bool) {
 	g := grammar{long: []string{"force", "verbose", "dry-run", "sparse", "no-force", "no-verbose"}}
 	w := g.scan(c.args)
@@ -91,7 +86,7 @@ func (c *call) plan() (m *renaming, ok bool) {
 			m.flags = slices.DeleteFunc(m.flags, func(f string) bool { return f == undone })
 		case "k":
 			m.flags, m.skip = append(m.flags, "-k"), true
-		default: // -n, and what is not known
+		default: // -n, and unknown options
 			return nil, false
 		}
 	}
@@ -110,8 +105,8 @@ func (c *call) plan() (m *renaming, ok bool) {
 	return m, true
 }
 
-// locate finds the sources and where they go; ok is false where git must say
-// what is wrong, and where none is a folder.
+// locate finds the sources and their targets; ok is false if git must report a
+// fault, or if none is a folder.
 func (m *renaming) locate(names []string) (ok bool) {
 	dest, ok := m.below(m.dest)
 	if !ok {
@@ -139,8 +134,8 @@ func (m *renaming) locate(names []string) (ok bool) {
 	return folders > 0
 }
 
-// list finds what git knows below the folders; ok is false where there is
-// something among it that takes more than a rename.
+// list finds the files that git tracks below the folders; ok is false if any of
+// them takes more than a rename.
 func (m *renaming) list() (ok bool) {
 	args := []string{"--literal-pathspecs", "ls-files", "-s", "-t", "-z", "--"}
 	for _, s := range m.sources {
@@ -160,7 +155,7 @@ func (m *renaming) list() (ok bool) {
 		if record == "" {
 			continue
 		}
-		// A submodule, one of the sparse, a conflict.
+		// A submodule, a sparse file, a conflict.
 		if strings.Contains(facts, " 160000 ") || !strings.HasPrefix(facts, "H ") || !strings.HasSuffix(facts, " 0") {
 			return false
 		}
@@ -173,8 +168,9 @@ func (m *renaming) list() (ok bool) {
 	return true
 }
 
-// settle leaves what really is to move, after git has found nothing wrong with
-// it. What git 2.39 finds out half-way is refused here, or not moved with -k.
+// settle leaves only the sources that really move, after git has found no
+// fault. Faults that git 2.39 finds half-way are refused here, or not moved
+// with -k.
 func (m *renaming) settle() error {
 	taken := map[string]bool{}
 	for i, s := range m.sources {
@@ -267,7 +263,7 @@ func (m *renaming) move() (code int) {
 	return 0
 }
 
-// back undoes what was moved. What does not go back is where it was moved to.
+// back undoes the moves. A file that does not go back stays at its target.
 func (m *renaming) back(t *transfer, to moment) {
 	if err := t.back(to); err != nil {
 		fmt.Fprintln(m.Stderr, "error: put back what was moved:", err)

@@ -64,7 +64,7 @@ func (s *stage) same(t *testing.T, prepare, call string) {
 	}
 }
 
-// show is what is seen in one scene and not in another.
+// show returns the lines that a scene has and another has not.
 func show(s, but seen) string {
 	lines := func(s seen) []string {
 		said := strings.ReplaceAll(fmt.Sprintf("%+v", s.Said), `\n`, `\x00`)
@@ -84,7 +84,7 @@ echo run >d/run; chmod 755 d/run
 ln -s a d/link; ln -s sub d/folder; ln -s d dl
 echo '*.ign' >.gitignore`
 
-// worked is what an agent may have done before.
+// worked is possible earlier work of an agent.
 const worked = `echo staged >d/a; git add d/a; echo more >>d/a
 echo u >d/untracked; echo i >d/i.ign; mkdir -p d/empty d/own/deep t; echo n >d/own/deep/f; git add d/own
 git update-index --assume-unchanged d/b; echo ita >d/ita; git add -N d/ita; chmod 750 d/sub
@@ -160,7 +160,8 @@ touch -d 2001-01-01 top d/a; git add -A; echo TOP >top; echo D/A >d/a; touch -d 
 	}
 }
 
-// TestMoveRefused: what git refuses is refused in its words, and nothing moves.
+// TestMoveRefused: a call that git refuses is refused in git's words, and
+// nothing moves.
 func TestMoveRefused(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, plainBase)
@@ -196,7 +197,7 @@ func TestMoveRandomly(t *testing.T) {
 				return quote(path)
 			}
 			file := func() string { return strings.TrimSuffix(folder(), "'") + fmt.Sprintf("/f%d'", r.IntN(3)) }
-			// What cannot be, as a file in a file, is left out.
+			// Impossible cases, such as a file in a file, are left out.
 			script := func(n int, lines ...func() string) string {
 				var all []string
 				for range n {
@@ -227,13 +228,14 @@ func TestMoveRandomly(t *testing.T) {
 				calls = append(calls, "mkdir -p -- \"$(dirname -- "+to+")\" 2>/dev/null",
 					"git mv "+flags[r.IntN(len(flags))]+" -- "+folder()+" "+to+"; echo $?")
 			}
-			// What git says of a name it cannot make is the system's.
+			// The error of git for a name it cannot make has the text of the
+			// system.
 			s.same(t, prepare, "{ "+strings.Join(calls, "\n")+"\n} 2>&1 | sed 's/failed:.*//'")
 		})
 	}
 }
 
-// TestMoveGoesBack: what cannot be moved leaves all as it was.
+// TestMoveGoesBack: a move that fails leaves all as it was.
 func TestMoveGoesBack(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, plainBase)
@@ -273,8 +275,8 @@ chmod 700 .git/first/git`,
 	}
 }
 
-// TestMoveHalf is what git finds out when it has moved something already, or
-// has its index changed where nothing moved.
+// TestMoveHalf has faults that git finds after it has moved something, or
+// changed its index although nothing moved.
 func TestMoveHalf(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, plainBase)
@@ -303,7 +305,7 @@ func TestMoveHalf(t *testing.T) {
 	}
 }
 
-// TestMoveLeft is what git has to say.
+// TestMoveLeft has calls that are left to git.
 func TestMoveLeft(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, plainBase)

@@ -50,7 +50,7 @@ func TestScript(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, call string
-		path       string // before the real one
+		path       string // before the real PATH
 		more       []string
 		want       said
 	}{
@@ -113,8 +113,8 @@ func TestNoGit(t *testing.T) {
 	}
 }
 
-// TestShared: in its workspace an agent is kept from what is shared, in a
-// repository of its own it is not, and refs stay as they are.
+// TestShared: in its workspace an agent is kept from shared state, and in a
+// repository of its own it is not. Refs stay as they are.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	dir := linked(t)
@@ -165,8 +165,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// BenchmarkScript is what the script costs each call of git. The time of the
-// processor tells on a machine that does other things.
+// BenchmarkScript measures the script for each call of git. Processor time is
+// the figure to read on a busy machine.
 func BenchmarkScript(b *testing.B) {
 	dir := b.TempDir()
 	shims := filepath.Join(dir, "shims")

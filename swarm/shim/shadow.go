@@ -20,7 +20,7 @@ type repo struct {
 
 // find asks git; ok is false where it has no work tree.
 func (c *call) find() (r repo, ok bool) {
-	// One at a time: any of them may have a line break in it.
+	// A query for each: any answer may have a line break in it.
 	for _, ask := range []struct {
 		to   *string
 		word []string
@@ -70,15 +70,15 @@ func (r repo) environ(env []string, workTree string) []string {
 }
 
 // shadow is a work tree of empty files, in which any folder can be renamed.
-// There git does to its index what it would have done in the real one: what is
-// staged, its flags and its order are git's own.
+// There git changes its index as it would in the real work tree: the staged
+// contents, its flags and its order are git's own.
 type shadow struct {
 	*renaming
 	dir string
 }
 
-// newShadow makes one that has what git will look at of the real one, before
-// anything moves there.
+// newShadow makes a shadow with the files of the real work tree that git will
+// look at, before anything moves there.
 func newShadow(m *renaming) (_ *shadow, err error) {
 	s := &shadow{renaming: m}
 	if s.dir, err = os.MkdirTemp("", "swarm-mv-"); err != nil {
@@ -107,7 +107,7 @@ func newShadow(m *renaming) (_ *shadow, err error) {
 	return s, nil
 }
 
-// copy makes an empty likeness of what is at a path, if there is anything.
+// copy makes an empty likeness of the file at a path, if there is any.
 func (s *shadow) copy(name string) error {
 	info, err := os.Lstat(filepath.Join(s.top, name))
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *shadow) rename(moved []source) (code int) {
 	if len(moved) == 0 {
 		return 0
 	}
-	// The cache of what is untracked belongs to the real work tree.
+	// The untracked cache belongs to the real work tree.
 	args := append([]string{"-c", "core.untrackedCache=keep", "-c", "core.fsmonitor=false", "mv"}, s.flags...)
 	args = append(args, "--")
 	to := s.into

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// rule is what is known of a subcommand that can change what workspaces share.
+// rule describes a subcommand that can change state that workspaces share.
 type rule struct {
 	grammar
 	// changes reports whether it does with these words.
 	changes func(words, asker) bool
-	shares  string // what of the workspace's is shared
-	instead string // what to do
+	shares  string // the shared state of the workspace
+	instead string // the command to use instead
 }
 
-// asker answers what only the repository knows.
+// asker answers questions about the repository.
 type asker interface {
 	// branch reports whether checking a name out would put HEAD on a branch.
 	branch(name string) bool
@@ -49,8 +49,8 @@ const (
 	fetched = "use `git fetch --refmap= REMOTE BRANCH`, which stores it as FETCH_HEAD alone"
 )
 
-// rules are by subcommand. What is not among them works, or is refused by the
-// walls with git's own words.
+// rules are by subcommand. Other subcommands work, or the sandbox refuses them
+// with git's own words.
 func rules() map[string]rule {
 	all := map[string]rule{
 		"stash":  {changes: stashes, shares: refs, instead: "commit instead (`git reset --soft HEAD~` takes it back): " + commit},
@@ -197,7 +197,8 @@ func objectRules() map[string]rule {
 	}
 }
 
-// listing is the grammar of what lists refs unless it is told to make one.
+// listing is the grammar of a subcommand that lists refs unless an option makes
+// it create a ref.
 func listing(short, stuck string) grammar {
 	return grammar{short: short, stuck: stuck, long: []string{
 		"list", "all", "remotes", "verbose", "quiet", "verify", "contains=", "no-contains=", "merged=", "no-merged=",
@@ -208,15 +209,15 @@ func listing(short, stuck string) grammar {
 	}}
 }
 
-// always is the rule of what cannot but change something.
+// always is the rule of a subcommand that always changes something.
 func always(words, asker) bool { return true }
 
-// among is a rule for commands whose first operand says what to do.
+// among is a rule for commands whose first operand is a verb.
 func among(verbs ...string) func(words, asker) bool {
 	return func(w words, _ asker) bool { return slices.Contains(verbs, w.operand(0)) }
 }
 
-// private reports whether a ref belongs to one worktree alone.
+// private reports whether a ref belongs to a single worktree.
 func private(ref string) bool {
 	return !strings.Contains(ref, "/") || strings.HasPrefix(ref, "refs/worktree/") ||
 		strings.HasPrefix(ref, "refs/bisect/") || strings.HasPrefix(ref, "refs/rewritten/")

@@ -107,7 +107,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestAlternatives: what a refusal names is not refused itself.
+// TestAlternatives: the command that a refusal suggests is not refused itself.
 func TestAlternatives(t *testing.T) {
 	t.Parallel()
 	for name, r := range rules() {
@@ -123,7 +123,7 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// TestScriptNames: the script hands over what there is a rule for, and no more.
+// TestScriptNames: the script passes on exactly the commands with a rule.
 func TestScriptNames(t *testing.T) {
 	t.Parallel()
 	script := string(Script)

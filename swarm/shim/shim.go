@@ -1,13 +1,14 @@
 // Package shim stands before git in the PATH of agents.
 //
-// It owns what agents are kept from in workspaces that share refs with the
-// user's repository, with what to do instead, and how a folder of a read-only
-// layer is renamed. A script, [Script], comes first: it costs a millisecond,
-// and hands over only what has a word in it that matters here. [Run] then looks
-// at what is really meant.
+// It owns the commands that agents may not run in workspaces that share refs
+// with the user's repository, with an alternative for each. It also owns the
+// renaming of a folder of a read-only layer. A script, [Script], comes first:
+// it costs a millisecond, and passes on only command lines with a word of
+// interest. [Run] then checks the real meaning.
 //
-// It is not a wall: whoever calls git by its path goes around it, and aliases
-// are not resolved. What an agent can break is up to swarm/box and worktree.
+// It is not a sandbox: a call of git by its path goes around it, and aliases
+// are not resolved. swarm/box and worktree bound the damage that an agent can
+// do.
 package shim
 
 import (
@@ -23,15 +24,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Script is the file that is called git. It is the same for all agents: the
+// Script is the file with the name git. It is the same for all agents. The
 // binary of swarm, which it calls as `swarm __git`, lies one folder above its
-// own, and the backend of the workspace is in SWARM_WORKSPACE.
+// own. The backend of the workspace is in SWARM_WORKSPACE.
 //
 //go:embed git
 var Script []byte
 
-// Advice is what agents are told of the one thing that a shim cannot mend: by
-// the protocol of agents, and the built-in type of those that change files.
+// Advice tells agents of the only fault that a shim cannot mend. It stands in
+// the protocol of agents, and in the built-in type of agents that change files.
 const Advice = "Rename folders with `mv` or `git mv`: a rename(2) of a folder, as in os.rename or fs.rename, " +
 	"can fail here with EXDEV (cross-device link)."
 
@@ -43,12 +44,12 @@ type Request struct {
 	Stdout, Stderr io.Writer // required
 }
 
-// Run does what git was asked for, in one of three ways: it hands the process
-// over to git and does not return, or refuses, or renames folders itself. The
-// code is that of the process.
+// Run carries out a call of git in one of three ways. It hands the process over
+// to git and does not return, or refuses, or renames folders itself. It returns
+// the exit code of the process.
 //
-// The script has taken itself out of PATH, so git is the first one there that
-// is no guard: a guard is this binary.
+// The script has taken itself out of PATH, so git is the first program there
+// that is no guard: a guard is this binary.
 func Run(r Request) int {
 	c := &call{Request: r, line: parse(r.Args)}
 	path, err := lookup(c.env("PATH"))
@@ -66,14 +67,15 @@ func Run(r Request) int {
 	return 126
 }
 
-// call is one call of git.
+// call is a call of git.
 type call struct {
 	Request
 	line
 	git string // its path
 }
 
-// own does what git is not asked for; done is false where git is to answer.
+// own handles the calls that git does not get; done is false if git is to
+// answer.
 func (c *call) own() (code int, done bool) {
 	switch c.env("SWARM_WORKSPACE") {
 	case "overlay":
@@ -91,7 +93,7 @@ func (c *call) own() (code int, done bool) {
 	return 0, false
 }
 
-// env is a variable's value, the last one as for exec.
+// env returns the value of a variable, the last value as for exec.
 func (c *call) env(name string) string {
 	for i := len(c.Environ) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(c.Environ[i], name+"="); ok {

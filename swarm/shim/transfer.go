@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// transfer moves folders, as a whole where that works and file by file where
-// they cannot be renamed. What it did it can undo.
+// transfer moves folders, as a whole if that works, and file by file if they
+// cannot be renamed. It can undo its moves.
 type transfer struct {
 	signals <-chan os.Signal
 	undo    []func() error
@@ -61,8 +61,8 @@ type folder struct {
 	info     fs.FileInfo
 }
 
-// folder moves what is in a folder to a new one like it. The old one stays
-// until all is done: with it everything can go back.
+// folder moves the contents of a folder to a new folder like it. The old folder
+// stays until all is done: with it everything can go back.
 func (t *transfer) folder(f folder) error {
 	const enter = 0o700
 	if mode := f.info.Mode(); mode&enter != enter {
@@ -90,7 +90,7 @@ func (t *transfer) folder(f folder) error {
 	return f.likeFrom()
 }
 
-// likeFrom gives the new folder what the old one has beside its files.
+// likeFrom gives the new folder the attributes of the old folder.
 func (f folder) likeFrom() error {
 	if err := f.attributes(); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (f folder) attributes() error {
 	return nil
 }
 
-// moment is how much was done at some time; the zero one is nothing.
+// moment is the amount of work done at some time; the zero value is none.
 type moment struct{ undo, emptied int }
 
 func (t *transfer) now() moment { return moment{len(t.undo), len(t.emptied)} }
@@ -145,8 +145,8 @@ func (t *transfer) back(to moment) error {
 	return all
 }
 
-// finish removes the folders that nothing is left in. One that somebody has
-// written to in the meantime stays.
+// finish removes the empty folders. A folder that got a file in the meantime
+// stays.
 func (t *transfer) finish() {
 	for _, dir := range t.emptied {
 		_ = syscall.Rmdir(dir)
@@ -162,7 +162,7 @@ func rename(from, to string) error {
 	}
 }
 
-// renamed is rename with an error that says of what.
+// renamed is rename with an error that names the file.
 func renamed(from, to string) error {
 	if err := rename(from, to); err != nil {
 		return fmt.Errorf("%s: %w", from, err)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// grown makes a folder to move, and returns what is in it.
+// grown makes a folder to move, with its contents.
 func grown(t *testing.T, dir string) {
 	t.Helper()
 	for _, sub := range []string{"a", "b/c", "b/empty"} {
@@ -32,7 +32,7 @@ func grown(t *testing.T, dir string) {
 	}
 }
 
-// likeness is what is below a folder, with modes.
+// likeness returns the contents of a folder, with modes.
 func likeness(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -143,7 +143,7 @@ func TestTransferStops(t *testing.T) {
 	}
 }
 
-// TestTransferOverNothing: what is there already is not touched.
+// TestTransferOverNothing: existing files are not touched.
 func TestTransferOverNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,13 +14,13 @@ import (
 	"agentswarm/swarm/box"
 )
 
-// walled is a scene behind walls.
+// walled is a scene in a sandbox.
 type walled struct {
 	Walls box.Walls
 	Scene string // its file
 }
 
-// playWalled enters the walls and plays the scene on the same thread.
+// playWalled enters the sandbox and plays the scene on the same thread.
 func playWalled(file string) int {
 	runtime.LockOSThread()
 	var w walled
@@ -70,7 +70,7 @@ func overlaid(t *testing.T, base string, s scene, more ...box.Piece) (got seen) 
 			err = json.Unmarshal(text, &got)
 		}
 		if err == nil {
-			// Nobody may enter the kernel's own folder, who is not root.
+			// Only root may enter the kernel's own folder.
 			if err := os.Chmod(filepath.Join(dir, "wk", "work"), 0o700); err != nil {
 				t.Error(err)
 			}

@@ -2,5 +2,5 @@
 
 package shim
 
-// playWalled: there are no walls here.
+// playWalled: there is no sandbox here.
 func playWalled(string) int { return 1 }

@@ -8,26 +8,27 @@ import (
 	"unicode/utf8"
 )
 
-// Most is how many tokens a reviewer of up to three files is told at most, by
-// [Tokens]: its words, the form of its verdict and what it is asked. What all
-// agents are told before is not of it.
+// Most is the limit of tokens for a reviewer of up to three files, by [Tokens]:
+// its words, the form of its verdict and the request. The instructions for all
+// agents do not count.
 const Most = 1500
 
 const (
-	// asked is what is said beside the task, the plan and the change: the words
-	// of the stage, those that ask for a verdict and where the whole is.
+	// asked counts the tokens beside the task, the plan and the change: the
+	// words of the stage, the request for a verdict and the place of the whole
+	// text.
 	asked = 370
 	// least is how much is left for task and plan where a change has more files.
 	least = 300
 )
 
-// Review is what somebody is asked to look at.
+// Review is the request for a review.
 type Review struct {
 	Task string `json:"task"`
 	Plan string `json:"plan,omitempty"` // that the work followed; empty: none
-	// Own is what the reviewer alone is told.
+	// Own are the instructions for the reviewer alone.
 	Own []string `json:"own,omitempty"`
-	// Change is what changed, and how checks went.
+	// Change is the change, and the result of checks.
 	Change string `json:"change"`
 	// Paths are all files that changed, as they are called.
 	Paths []string `json:"paths,omitempty"`
@@ -93,7 +94,7 @@ func lines(all []string) string {
 	return "- " + strings.Join(all, "\n- ")
 }
 
-// Whole says where a reviewer finds what was left out of its prompt.
+// Whole returns the sentence that tells a reviewer where the omitted text is.
 func Whole(file string) string {
 	return fmt.Sprintf("\n\nWhere it says %s, something was left out: all of the task, the plan and the names of the files is in %s, "+
 		"in your workspace. That file is no part of the change.", cutMark, file)

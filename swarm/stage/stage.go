@@ -1,9 +1,9 @@
-// Package stage owns what the stages of a work are told: their words, the form
-// of a reviewer's verdict, and what a reviewer is asked, which is short however
-// long the task, the plan and the change are.
+// Package stage owns the instructions for the stages of a work: their words,
+// the form of a reviewer's verdict, and the request to a reviewer. The request
+// is short however long the task, the plan and the change are.
 //
-// It starts nothing and reads nothing. Scripts, reviews and what is shown of
-// both go by the same words, which stand here alone.
+// It starts nothing and reads nothing. Scripts, reviews and the display of both
+// use the same words, which stand here alone.
 package stage
 
 import (
@@ -11,10 +11,10 @@ import (
 	"slices"
 )
 
-// Part is one of the stages.
+// Part is a stage of a work.
 type Part struct {
 	Name  string `json:"name"`
-	Role  string `json:"role,omitempty"` // empty: the default one
+	Role  string `json:"role,omitempty"` // empty: the default role
 	Words string `json:"words"`
 	// Reads is set of a stage that only looks.
 	Reads bool `json:"reads"`
@@ -45,18 +45,18 @@ func Parts() []Part {
 	}
 }
 
-// Awaits reports whether the work of a stage is to be looked at by another one
-// before it counts.
+// Awaits reports whether another stage looks at the work of a stage before it
+// counts.
 func Awaits(name string, roster []string) bool {
 	return name == Implementer && slices.Contains(roster, Reviewer)
 }
 
-// Reviewing is what a reviewer is told of its part, whoever's work it is.
+// Reviewing is the instruction for a reviewer, for anyone's work.
 const Reviewing = "You review the work of another agent and change nothing. You are shown which files changed and what the " +
 	"harness ran; do not run or repeat any of it. Read with your tools the changed places that decide whether the work is " +
 	"right. Report only problems that have to be mended; style is none. pass is true only if there are no problems."
 
-// Verdict is the JSON Schema of what a reviewer answers.
+// Verdict returns the JSON Schema of a reviewer's answer.
 func Verdict() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{` +
 		`"pass":{"type":"boolean","description":"true if nothing has to be changed"},` +

@@ -39,7 +39,7 @@ func TestTokens(t *testing.T) {
 	for give, most := range map[string][2]int{
 		"": {0, 0}, "word": {1, 1}, "make the parser accept tabs": {6, 8}, "日本語": {3, 3}, "🙂": {2, 2},
 		"12345678": {4, 4}, "if (a == b) { return x }": {7, 11}, "привет": {3, 3},
-		// What looks like a key has few letters to a token.
+		// A text like a key has few letters to a token.
 		strings.Repeat("abcdefghij", 10): {45, 50}, "9f86d081884c7d659a2feaa0c55ad015": {12, 16},
 	} {
 		if got := Tokens(give); got < most[0] || got > most[1] {
@@ -80,8 +80,8 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// TestAsk: what a reviewer is asked is bounded whatever it is made of, says
-// where something was left out, and then is whole elsewhere.
+// TestAsk: the request to a reviewer is bounded for all inputs. It says where
+// something was left out, and then the whole text is elsewhere.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	small := Review{Task: " do it\n", Plan: "first a", Own: []string{"check errors"}, Change: "- a.go (added)\n", Paths: []string{"a.go"}}

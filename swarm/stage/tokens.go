@@ -67,8 +67,8 @@ func Tail(text string, most int) string {
 	if Tokens(text) <= most {
 		return text
 	}
-	// A word weighs more from its far end on: every letter is taken for one of
-	// a long word.
+	// A word weighs more from its far end on: every letter counts as a letter
+	// of a long word.
 	left, i := 4*(most-Tokens(cutMark)), len(text)
 	for i > 0 {
 		r, size := utf8.DecodeLastRuneInString(text[:i])
@@ -81,8 +81,8 @@ func Tail(text string, most int) string {
 	return cutMark + text[i:]
 }
 
-// Middle is a text without its middle, where it has more tokens: both ends say
-// what it is, as those of a path do.
+// Middle returns a text without its middle, if it has too many tokens. Both
+// ends identify it, as those of a path do.
 func Middle(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if Tokens(text) <= most {

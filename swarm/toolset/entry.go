@@ -1,9 +1,10 @@
 // Package toolset owns the entries of lists of tools: their grammar, their
 // names, and the choice of those that a kind of agent can be given.
 //
-// An entry is a tool ("read", "WebSearch"), a part of one ("Bash(git log *)"), a
-// tool of an MCP server ("mcp__server__tool"), or "*" for all tools. The package
-// knows no kind: each kind states its [Rules], and maps the names itself.
+// An entry is a tool ("read", "WebSearch"), a part of a tool ("Bash(git log
+// *)"), a tool of an MCP server ("mcp__server__tool"), or "*" for all tools.
+// The package knows no kind: each kind states its [Rules], and maps the names
+// itself.
 package toolset
 
 import (
@@ -28,10 +29,10 @@ const (
 	TodoWrite = "TodoWrite"
 )
 
-// Entry is one entry of a list of tools.
+// Entry is an entry of a list of tools.
 type Entry struct {
-	// Name is "*", one of [Basic], one of the constants above, or mcp__SERVER,
-	// with or without __TOOL.
+	// Name is "*", a name of [Basic], a constant above, or mcp__SERVER, with or
+	// without __TOOL.
 	Name string
 	// Part is the text in parentheses; empty for the whole tool.
 	Part string
@@ -51,8 +52,8 @@ func Reading() []string { return []string{"read", "grep", "find", "ls"} }
 // Basic lists the tools that every kind of agent has.
 func Basic() []string { return append(Reading(), "edit", "write", "bash") }
 
-// Reads reports whether none of the entries can change anything. A part of a tool
-// that writes counts as one that writes, and so does a skill.
+// Reads reports whether none of the entries can change anything. A part of a
+// tool that writes counts as a tool that writes, and so does a skill.
 func Reads(list []string) bool {
 	return !slices.ContainsFunc(list, func(text string) bool {
 		e, err := Parse(text)
@@ -92,7 +93,7 @@ func (e *UnknownError) Error() string {
 	return reason + "; the tools are " + strings.Join(known, ", ") + ", mcp__SERVER__TOOL, *"
 }
 
-// Parse reads one entry. The error is an [*UnknownError] if the entry is well
+// Parse reads an entry. The error is an [*UnknownError] if the entry is well
 // formed and names no tool.
 func Parse(text string) (Entry, error) {
 	text = strings.TrimSpace(text)

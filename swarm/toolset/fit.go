@@ -18,7 +18,7 @@ type Rules struct {
 	Denies bool
 	// Modes is set where an agent has either all tools or those that read.
 	Modes bool
-	// Pair is set where edit and write are one tool.
+	// Pair is set if edit and write are the same tool.
 	Pair bool
 }
 
@@ -28,18 +28,19 @@ type Lists struct {
 	Without []string
 }
 
-// Request asks what agents of a kind can be given of lists.
+// Request is a question about the tools of a kind of agent: which of the lists
+// it can have.
 type Request struct {
 	Kind string // for messages
 	Rules
 	Lists
 }
 
-// Fit returns what agents of a kind can be given. It never gives more than asked,
-// but where bash is among the tools, which can do all that the others do: of an
-// entry that cannot be mapped a kind gets nothing, and of a part that cannot be
-// taken away it loses the whole tool. The warning names all such entries; it is
-// empty where there are none. An error means that nothing fits.
+// Fit returns the lists that agents of a kind can have. It never gives more
+// than asked, except with bash among the tools, which can do all that the
+// others do. For an entry that cannot be mapped a kind gets nothing. For a part
+// that cannot be taken away it loses the whole tool. The warning names all such
+// entries; it is empty if there are none. Fit returns an error if nothing fits.
 func Fit(r Request) (fitted Lists, warning string, err error) {
 	f := fitting{Request: r}
 	tools, err := parseAll("tools", r.Tools)
@@ -218,8 +219,8 @@ func (f *fitting) mode(bash bool) error {
 	return nil
 }
 
-// lists are the canonical lists. What is taken away as a whole does not stand in
-// an explicit list any more.
+// lists returns the canonical lists. A tool that is taken away as a whole does
+// not stand in an explicit list any more.
 func (f *fitting) lists() Lists {
 	var l Lists
 	if !f.every {
@@ -235,7 +236,8 @@ func (f *fitting) lists() Lists {
 	return l
 }
 
-// warning says what could not be mapped, in one sentence for each reason.
+// warning names the entries that could not be mapped, with a sentence for each
+// reason.
 func (f *fitting) warning() string {
 	var all []string
 	add := func(format string, list []string) {

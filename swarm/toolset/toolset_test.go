@@ -154,7 +154,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestFitTwice: what fits stays as it is.
+// TestFitTwice: lists that fit stay as they are.
 func TestFitTwice(t *testing.T) {
 	t.Parallel()
 	for _, r := range []Rules{

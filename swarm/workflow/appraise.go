@@ -11,8 +11,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// evidence tells what is known of the work of an agent. What was told under an
-// earlier owner is told again: a reviewer went by it.
+// evidence returns the known facts of an agent's work. It returns the recorded
+// facts if an earlier owner recorded them, because a reviewer relied on them.
 func (d *driver) evidence(ctx context.Context, r *script.Evidence) (json.RawMessage, error) {
 	request := EvidenceRequest{Result: d.ends[task.ID(r.ID)]}
 	if call := d.labels[task.ID(r.ID)]; call != nil {
@@ -46,7 +46,7 @@ func (d *driver) evidence(ctx context.Context, r *script.Evidence) (json.RawMess
 	return value, d.Engine.Note(&event.Entered{Verb: script.Verb(r), Key: key, Value: value})
 }
 
-// appraise keeps what a reviewer found, unless that is on record.
+// appraise records the findings of a reviewer, unless they are on record.
 func (d *driver) appraise(r *script.Appraise) error {
 	d.sort(d.Engine.Drain())
 	for _, name := range r.IDs {

@@ -10,7 +10,7 @@ import (
 	"agentswarm/swarm/script"
 )
 
-// ask puts a question to a person, and answers it itself where nobody does.
+// ask puts a question to a person, and answers it itself if no person can.
 func (d *driver) ask(n int, key string, r *script.Question) error {
 	action, err := json.Marshal(inbox.Inquiry{Question: r.Text, Choices: r.Choices, Default: r.Default})
 	if err != nil {
@@ -36,7 +36,8 @@ func (d *driver) ask(n int, key string, r *script.Question) error {
 	return nil
 }
 
-// unanswered is what enters where nobody answered: the default, or an error.
+// unanswered returns the entry for a question without an answer: the default,
+// or an error.
 func unanswered(key string, r *script.Question, code script.Code, why string) *event.Entered {
 	if r.Default == nil {
 		return failedEntry("question", key, &script.Error{

@@ -24,7 +24,7 @@ for (let at = 0; at < %d; at += 1000)
 return done`, n, n)
 }
 
-// completed fills the journal with what n calls of [many] leave.
+// completed fills the journal with the records of n calls of [many].
 func (r *rig) completed(n int) {
 	d := newDriver(Request{Config: Config{Agent: "sh", Agents: []string{"sh"}, Base: "base", BaseTree: "tree"}})
 	now := time.Now()
@@ -98,8 +98,8 @@ func BenchmarkCalls(b *testing.B) {
 	})
 }
 
-// BenchmarkQueued is what a thousand calls cost that wait for their turn: time
-// to take them, and memory of the engine.
+// BenchmarkQueued measures a thousand calls that wait for their turn: the time
+// to take them, and the memory of the engine.
 func BenchmarkQueued(b *testing.B) {
 	const n = 1000
 	var held uint64

@@ -24,7 +24,7 @@ func optionf(format string, args ...any) *script.Error {
 	return &script.Error{Name: "TypeError", Code: script.CodeOption, Message: fmt.Sprintf(format, args...)}
 }
 
-// unknownf is an error of a name that there is none of, with the nearest one.
+// unknownf returns an error for an unknown name, with the nearest known name.
 func unknownf(known []string, name, format string, args ...any) *script.Error {
 	message := fmt.Sprintf(format, args...)
 	if near := nearest.Word(name, known); near != "" {
@@ -50,7 +50,7 @@ func (c *Config) typed(r *script.Call) (*Type, error) {
 	return &t, nil
 }
 
-// input is what the agent of a call is asked, and what it is to use.
+// input returns the prompt of a call's agent, and the options that it uses.
 func (d *driver) input(r *script.Call) (task.AgentInput, task.Options, error) {
 	options := task.Options{Model: r.Model, Effort: r.Effort, ReadOnly: r.ReadOnly, MaxThinking: r.Thinking}
 	for _, list := range []struct {
@@ -159,8 +159,8 @@ func (c Config) allows(r *script.Check) error {
 	return nil
 }
 
-// fit maps the lists of tools of a call, and the effort of its type, to the agent
-// that carries it out. What is left out is said in a line of the run, once.
+// fit maps the lists of tools of a call, and the effort of its type, to the
+// agent that carries it out. A line of the run reports the omitted parts, once.
 func (d *driver) fit(r *script.Call, call *task.Call) error {
 	if d.Config.Fit == nil {
 		return nil
@@ -181,7 +181,7 @@ func (d *driver) fit(r *script.Call, call *task.Call) error {
 	return d.log(event.Logged{Text: "warning: " + line})
 }
 
-// narrow turns what a script asked for into a call.
+// narrow turns the request of a script into a call.
 func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error) {
 	c := d.Config
 	call := &task.Call{
@@ -207,7 +207,7 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 		return nil, err
 	}
 	if s := call.Stage; s != nil && s.Reads && c.Can != nil && c.Can(call.Agent).ReadOnly {
-		// Of any other what it changes is left out of the run's work.
+		// Changes of any other agent are left out of the run's work.
 		call.Options = agent.Lay(task.Options{ReadOnly: true}, call.Options)
 	}
 	if err := d.fit(r, call); err != nil {

@@ -12,8 +12,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestOptionsOfCalls: what a call says goes before what its type says, and
-// that before what the run was started with. A fork has what its parent had.
+// TestOptionsOfCalls: the options of a call win over those of its type, and
+// these over those of the run. A fork has the options of its parent.
 func TestOptionsOfCalls(t *testing.T) {
 	t.Parallel()
 	d := newDriver(Request{Config: Config{
@@ -73,8 +73,8 @@ func TestOptionsOfCalls(t *testing.T) {
 	}
 }
 
-// TestForksOfRoles: a fork has the limits of the role that its conversation began
-// with, and none that were given to one call of it.
+// TestForksOfRoles: a fork has the limits of the role that its conversation
+// began with. It has no limits that were given to a single call of it.
 func TestForksOfRoles(t *testing.T) {
 	t.Parallel()
 	limits := roles.Limits{Timeout: time.Minute, USD: 2}

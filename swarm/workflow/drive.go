@@ -25,18 +25,18 @@ type Request struct {
 	Tools  Tools           // required
 	Script *event.Scripted // required
 	Config Config          // required
-	Prior  *store.View     // what earlier owners of the run left; nil for none
+	Prior  *store.View     // the state that earlier owners of the run left; nil for none
 	// Machine runs the script against a host; it ends when its context does.
 	Machine func(context.Context, script.Start, script.Host) (script.Outcome, error) // required
 	// Nested finds the text of a workflow that the script calls.
 	Nested func(context.Context, *script.Nested) (*script.Source, error) // required
 }
 
-// Config is what the calls of a script are made by.
+// Config is the configuration of a script's calls.
 type Config struct {
 	// Agent carries out calls that name none.
 	Agent string
-	// Options are what agents are to use whose call says nothing of it.
+	// Options are the defaults for agents whose call sets none.
 	Options task.Options
 	// Agents are all that calls may name.
 	Agents []string
@@ -46,7 +46,7 @@ type Config struct {
 	MaxAgents int
 	// Form is that of the script.
 	Form script.Form
-	// Walled says that walls stand around what is run, so that a script may bring
+	// Walled says that commands run in a sandbox, so that a script may have
 	// commands of its own.
 	Walled bool
 	// Checks are the names of the configured checks; nil where that is not known.
@@ -55,11 +55,11 @@ type Config struct {
 	Types map[string]Type
 	// BudgetTokens is the total that the script sees; 0 is none.
 	BudgetTokens int64
-	// Can tells what an agent of a name can be asked for. Nil: nothing is known.
+	// Can returns the abilities of an agent by its name. Nil: nothing is known.
 	Can func(name string) agent.Abilities
-	// Assign gives a call the model of its role, over what its type and the run
-	// say of models, and returns what it found; nil: types name models, and roles
-	// are names only.
+	// Assign gives a call the model of its role, over the models of its type
+	// and the run, and returns the resolved role. Nil: types name models, and
+	// roles are names only.
 	Assign func(engine.AssignRequest) (*roles.Resolved, error)
 	// Fit maps the lists of tools of a call to its agent. Nil: they stay as they are.
 	Fit FitFunc
@@ -72,8 +72,9 @@ type Config struct {
 // ErrHalted ends a script whose run was stopped or has failed.
 var ErrHalted = errors.New("the run was stopped")
 
-// Drive runs a script to its end, and ends what it left running. An error is
-// the run's and not the script's: it was stopped, or swarm failed.
+// Drive runs a script to its end, and ends the agents that it left running. It
+// returns an error of the run, not of the script: the run was stopped, or swarm
+// failed.
 func Drive(ctx context.Context, r Request) (*script.Outcome, error) {
 	d := newDriver(r)
 	if err := r.Engine.Note(r.Script); err != nil {
@@ -91,8 +92,8 @@ func Drive(ctx context.Context, r Request) (*script.Outcome, error) {
 	return outcome, nil
 }
 
-// driver is the host of one script. All but enter and fail, and what they use,
-// belongs to the goroutine that runs the machine.
+// driver is the host of a script. All but enter and fail, and the state they
+// use, belongs to the goroutine that runs the machine.
 type driver struct {
 	Request
 	ctx  context.Context // of the timers and the workers
@@ -105,16 +106,16 @@ type driver struct {
 	called  map[task.ID]bool // agents that a call asked for
 	labels  map[task.ID]*task.Call
 	bounds  map[*task.Call]roles.Limits // of their roles
-	patches map[string]Patch            // what the script has seen, by commit
+	patches map[string]Patch            // the patches that the script has seen, by commit
 	ends    map[task.ID]task.Result
-	places  map[string]place     // what names meant, by name
+	places  map[string]place     // the meanings of names, by name
 	seen    map[string]int       // occurrences of requests
 	posted  map[string]int       // numbers of requests without an answer, by key
 	timers  map[int]*time.Timer  // by number
 	keys    map[int]string       // of timers, by number
-	replay  replay               // what earlier owners left
-	fresh   []script.Delivery    // what has happened since
-	refused []script.Delivery    // what is refused at once; no records
+	replay  replay               // the values that earlier owners left
+	fresh   []script.Delivery    // the values of events since
+	refused []script.Delivery    // refusals that enter at once, without records
 	warned  map[string]bool      // the warnings that were given
 	logged  map[event.Logged]int // lines of earlier owners, not said again yet
 	phased  map[string]bool      // phases that are on record
@@ -213,7 +214,7 @@ func (d *driver) end(ctx context.Context, outcome *script.Outcome) error {
 			return err
 		}
 	}
-	// Only now: what nobody waits for does not begin.
+	// Only now: an abandoned call does not begin.
 	d.Engine.Hold(false)
 	done := ctx.Done()
 	for !d.Engine.Finished() {
@@ -249,13 +250,13 @@ func (d *driver) unasked() []task.ID {
 func (d *driver) fail(err error) {
 	select {
 	case d.bad <- err:
-	default: // the first is the one to tell
+	default: // the first error is reported
 	}
 }
 
-// Next waits for what enters the script next: what entered it under earlier
-// owners, in that order, as far as the script has asked for it; then what
-// happens now.
+// Next waits for the next value that enters the script. First come the values
+// from earlier owners, in their order, as far as the script has asked for them.
+// Then come the values of new events.
 func (d *driver) Next(ctx context.Context) (script.Delivery, error) {
 	for {
 		d.sort(d.Engine.Drain())
@@ -370,7 +371,8 @@ func deliveryOf(n int, e *event.Entered) script.Delivery {
 	return next
 }
 
-// key names a request by what it asks for and how often that was asked before.
+// key names a request by its content and by the number of equal requests before
+// it.
 func (d *driver) key(r script.Request, about any) (string, error) {
 	text, err := json.Marshal(about)
 	if err != nil {

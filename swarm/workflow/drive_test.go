@@ -17,7 +17,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// value is what a script returned.
+// value returns the return value of a script.
 func value(t *testing.T, r *rig, text string) string {
 	t.Helper()
 	outcome, err := r.play(text)
@@ -200,7 +200,7 @@ func TestQuestions(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, text, want string
-		reply            string // empty: nobody answers
+		reply            string // empty: no answer
 	}{
 		{name: "answered", text: `return await ask('which?', {choices: ['one', 'two']})`, reply: "TWO", want: `"two"`},
 		{name: "default", text: `return await ask('which?', {default: 'one', timeout: 20})`, want: `"one"`},
@@ -315,7 +315,7 @@ func TestAScriptThatNeverWaitsIsStopped(t *testing.T) {
 		_, err := r.playWith(t.Context(), text, func(e *engine.Engine) {
 			go func() {
 				for strings.Contains(text, "log") && len(r.view().Logs) == 0 && t.Context().Err() == nil {
-					runtime.Gosched() // until it is at work
+					runtime.Gosched() // until it runs
 				}
 				if err := e.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: "enough"}); err != nil {
 					t.Errorf("stop: %v", err)
@@ -391,8 +391,8 @@ out.push((await sa.cancel(a.id), await sa.join(a.id)).status) }
 }
 
 // TestKilledAtAnyRecordAndResumed: a run that is killed at any record and
-// resumed returns what it would have, lets the same things enter in the same
-// order, and starts nothing that had completed or that the script cancelled.
+// resumed returns the same value. The same values enter in the same order. It
+// starts nothing that had completed or that the script cancelled.
 func TestKilledAtAnyRecordAndResumed(t *testing.T) {
 	t.Parallel()
 	scripts := 12
@@ -450,8 +450,8 @@ func over(a *store.Agent) bool {
 	}
 }
 
-// entered are the names of what entered a script up to a record, as far as it
-// is still so after a kill: up to the first agent that failed.
+// entered returns the names of the values that entered a script up to a record,
+// as far as they still hold after a kill: up to the first agent that failed.
 func entered(whole *rig, at int) []string {
 	v := store.Fold(store.Identity{}, whole.records[:at])
 	var names []string
@@ -468,7 +468,7 @@ func entered(whole *rig, at int) []string {
 		}
 		names = append(names, name)
 	}
-	// What is at the end may have come after the record.
+	// The last ones may have come after the record.
 	for len(names) > 0 && !strings.Contains(names[len(names)-1], " ") {
 		names = names[:len(names)-1]
 	}

@@ -13,7 +13,7 @@ import (
 	"agentswarm/swarm/nearest"
 )
 
-// field is what stands under a key of front matter: a text, or a list.
+// field is the value of a key of front matter: a text, or a list.
 type field struct {
 	text string
 	list []string
@@ -26,8 +26,8 @@ func typeKeys() []string {
 }
 
 // readFields reads front matter, whose first line is the second of its file. A
-// key without a value is as good as none. lenient lets pass what only another
-// tool knows, and what is YAML to that tool alone.
+// key without a value counts as missing. lenient accepts keys of other tools,
+// and text that only such a tool reads as YAML.
 func readFields(head string, lenient bool) (map[string]field, *TypeError) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(head), &doc); err != nil {
@@ -56,7 +56,7 @@ func readFields(head string, lenient bool) (map[string]field, *TypeError) {
 	return fields, nil
 }
 
-// addField takes one key of front matter. What it complains of is left out.
+// addField takes a key of front matter. A key with an error is left out.
 func addField(fields map[string]field, key, value *yaml.Node) *TypeError {
 	name, line := key.Value, key.Line+1
 	if key.Kind != yaml.ScalarNode || !slices.Contains(typeKeys(), name) {

@@ -85,8 +85,7 @@ func (d *driver) untime(n int) {
 	d.replay.drop(n)
 }
 
-// later lets a request be answered by what answered it before, or by what is
-// begun now.
+// later answers a request with its recorded answer, or begins the work for it.
 func (d *driver) later(n int, r script.Request) error {
 	w, done, err := d.remembered(n, r)
 	if err != nil || done {
@@ -112,15 +111,15 @@ func (d *driver) later(n int, r script.Request) error {
 	return nil
 }
 
-// wanted is what a request that is answered later means.
+// wanted is the resolved form of a request that is answered later.
 type wanted struct {
 	key     string
 	commit  string  // of a check
 	patches []Patch // of a landing
 }
 
-// remembered lets a request be answered by what answered it before. done is
-// set where that is so, or where it was refused.
+// remembered answers a request with its recorded answer. done is set if it did,
+// or if it refused the request.
 func (d *driver) remembered(n int, r script.Request) (w wanted, done bool, err error) {
 	about := any(r)
 	switch r := r.(type) {
@@ -172,9 +171,8 @@ type place struct {
 	Tree   string `json:"tree"`
 }
 
-// resolve finds what a script names as a base. A branch may move, also by the
-// script's own doing, so that what a name meant first it means for the life of
-// the run.
+// resolve finds the base that a script names. A branch may move, also by the
+// script itself. So the first meaning of a name holds for the life of the run.
 func (d *driver) resolve(ctx context.Context, name string) (at place, err error) {
 	if at, known := d.places[name]; known {
 		return at, nil
@@ -210,9 +208,10 @@ func (d *driver) begin(r script.Request, key string, do func(context.Context) (a
 		var refused *script.Error
 		switch {
 		case errors.As(err, &refused):
-			// No record: what is missing may be there when a resume asks again.
+			// No record: the missing thing may be there when a resume asks
+			// again.
 			d.Engine.Announce(failedEntry(script.Verb(r), key, refused))
-		case d.ctx.Err() != nil: // nobody waits for it any more
+		case d.ctx.Err() != nil: // the request is abandoned
 		case err != nil:
 			d.fail(err)
 		default:

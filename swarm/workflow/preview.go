@@ -12,12 +12,12 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// PreviewRequest is a script that is held against what a run has recorded.
+// PreviewRequest is a script to compare with the records of a run.
 type PreviewRequest struct {
 	Prior  *store.View    // required
 	Recall *engine.Recall // required
-	// Tools are asked what the base holds, for texts of patches and for
-	// commits; they do nothing. Required.
+	// Tools answer for the contents of the base, texts of patches and commits;
+	// they do nothing. Required.
 	Tools  Tools
 	Script *event.Scripted // required
 	Config Config          // required
@@ -26,24 +26,24 @@ type PreviewRequest struct {
 	Nested  func(context.Context, *script.Nested) (*script.Source, error)
 }
 
-// Preview is what a resume with a script would do.
+// Preview is the plan of a resume with a script.
 type Preview struct {
-	// Steps are what the script asks for, in that order.
+	// Steps are the requests of the script, in order.
 	Steps []Step
 	// Dropped are the agents on record that no call asks for.
 	Dropped []*store.Agent
-	// Outcome is how the script ends; nil where all that it still waits for
-	// would have to be done first. What would follow then is not known.
+	// Outcome is the end of the script. It is nil if the script waits for work
+	// that is not done, because its later requests are then unknown.
 	Outcome *script.Outcome
 }
 
-// Fate is what becomes of something that a script asks for. The zero value is
-// none.
+// Fate is the way in which a resume would handle a request of a script. The
+// zero value is none.
 type Fate string
 
 // The fates of a step.
 const (
-	FateRecorded Fate = "recorded" // what is on record enters the script
+	FateRecorded Fate = "recorded" // the recorded value enters the script
 	FateCheck    Fate = "check"    // the work is on record, and would be checked
 	FateAgain    Fate = "again"    // another attempt of an agent on record
 	FateNew      Fate = "new"      // nothing is on record of it
@@ -55,18 +55,19 @@ type Step struct {
 	Request script.Request // a call, check, merge, landing, question or word
 	Call    *task.Call     // of a call; nil for any other
 	Agent   task.ID        // that a call would become, or is
-	// Earlier is the agent on record. Of a new call it is the dropped one of
-	// the same label, if there is one: most likely the call was changed.
+	// Earlier is the agent on record. For a new call it is the dropped agent of
+	// the same label, if any: most likely the call was changed.
 	Earlier *store.Agent
 	// Cancelled is set where the script cancels it.
 	Cancelled bool
 }
 
-// errUnknown ends a script that cannot go on without what was not done.
+// errUnknown ends a script that cannot go on without work that is not done.
 var errUnknown = errors.New("what follows is not known")
 
-// Foresee runs a script against what a run has recorded, up to where all it
-// waits for is not on record. Nothing is started and nothing is written.
+// Foresee runs a script against the records of a run, until it waits only for
+// unrecorded work. It starts nothing and writes nothing. It returns an error if
+// the script cannot be run.
 func Foresee(ctx context.Context, r PreviewRequest) (*Preview, error) {
 	p := &preview{driver: newDriver(Request{
 		Tools: r.Tools, Script: r.Script, Config: r.Config, Prior: r.Prior, Nested: r.Nested,
@@ -196,7 +197,7 @@ func (p *preview) Post(n int, r script.Request) error {
 	}
 }
 
-// cancel ends an agent that would be at work.
+// cancel ends an agent that would be running.
 func (p *preview) cancel(r *script.Cancel) {
 	id := task.ID(r.ID)
 	if r.Settled || p.replay.asked(id) || !p.open[id] {
@@ -211,7 +212,7 @@ func (p *preview) cancel(r *script.Cancel) {
 	}})
 }
 
-// Next is what enters the script next of what is on record.
+// Next returns the next recorded value that enters the script.
 func (p *preview) Next(context.Context) (script.Delivery, error) {
 	if next, ok := p.replay.take(); ok {
 		return p.hand(next), nil

@@ -15,7 +15,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// past is a run on record, made up of what its script asked for.
+// past is a run on record, made from the requests of its script.
 type past struct {
 	records []event.Record
 	ends    map[string]task.Result // by label; any other completes
@@ -43,7 +43,7 @@ func (p *past) foresee(t *testing.T, text string) *Preview {
 	return got
 }
 
-// live lets a script run to its end: what it asks for goes on record.
+// live lets a script run to its end: its requests go on record.
 func (p *past) live(t *testing.T, text string) *past {
 	t.Helper()
 	for range 20 {
@@ -71,7 +71,7 @@ func (p *past) live(t *testing.T, text string) *past {
 			}
 		}
 		if len(p.records) == before {
-			return p // it came to its end, or what has failed would run again
+			return p // it came to its end, or the failed calls would run again
 		}
 	}
 	t.Fatalf("%q never ends", text)
@@ -136,7 +136,7 @@ func (p *Preview) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// foreseen is a script that is held against what another one left.
+// foreseen is a script that is compared with the records of another.
 type foreseen struct {
 	name         string
 	before, text string

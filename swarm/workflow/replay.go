@@ -10,8 +10,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// replay is what entered the script under earlier owners of the run, as far as
-// the script has asked for it again.
+// replay holds the values that entered the script under earlier owners of the
+// run, as far as the script has asked for them again.
 type replay struct {
 	prior   *store.View
 	entries map[string]store.ScriptEntry // not taken yet, by key

@@ -43,8 +43,8 @@ func (d *driver) Do(ctx context.Context, r script.Request) (json.RawMessage, err
 	}
 }
 
-// halted is why the script is to end; nil where it is not. One that never waits
-// for anything hears of it here.
+// halted returns the reason that the script must end; nil if there is none. A
+// script that never waits learns of it here.
 func (d *driver) halted() error {
 	if d.Engine == nil {
 		return nil // it is only foreseen
@@ -73,7 +73,7 @@ func (d *driver) call(ctx context.Context, r *script.Call) (json.RawMessage, err
 	}
 	id, err := d.Engine.Start(call)
 	if errors.Is(err, engine.ErrNoParent) {
-		return nil, optionf("%v", err) // what its parent lacks is not the run's end
+		return nil, optionf("%v", err) // a fault of its parent does not end the run
 	}
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (d *driver) call(ctx context.Context, r *script.Call) (json.RawMessage, err
 	return d.begun(id, call)
 }
 
-// admit is the call that a script asks for, if it may make one more.
+// admit returns the call that a script asks for, if it may make another call.
 func (d *driver) admit(ctx context.Context, r *script.Call) (*task.Call, error) {
 	if d.calls >= d.Config.MaxAgents {
 		return nil, &script.Error{Name: "Error", Code: script.CodeLimit, Message: fmt.Sprintf(
@@ -145,7 +145,7 @@ func (d *driver) patchList(ids []string) (patches []Patch, err error) {
 	return patches, nil
 }
 
-// merge merges patches, or tells what became of the same merge before.
+// merge merges patches, or returns the recorded result of the same merge.
 func (d *driver) merge(ctx context.Context, r *script.Merge) (json.RawMessage, error) {
 	request, key, err := d.mergeRequest(ctx, r)
 	if err != nil {
@@ -183,8 +183,8 @@ func (d *driver) mergeRequest(ctx context.Context, r *script.Merge) (m MergeRequ
 	return m, key, err
 }
 
-// nested finds a workflow that the script calls. What was found under an
-// earlier owner is what it stays.
+// nested finds a workflow that the script calls. The workflow found under an
+// earlier owner stays the same.
 func (d *driver) nested(ctx context.Context, r *script.Nested) (json.RawMessage, error) {
 	// However the script that calls it was named.
 	key, err := d.key(r, script.Nested{Name: r.Name, Path: r.Path})

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 // rig is a run of a script with a real engine and real processes, a journal in
 // memory, and workspaces that are plain folders. Its agents are sh, and their
-// prompts what it runs.
+// prompts are the commands.
 type rig struct {
 	t     testing.TB
 	dir   string
@@ -49,11 +49,11 @@ type rig struct {
 	branch    int // how often the branch was looked at
 	checks    []string
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	records []event.Record
 	stopAt  int64 // the record after which the run is killed; 0: never
 	killed  func()
-	// delivered is what entered the script, in order.
+	// delivered are the values that entered the script, in order.
 	delivered []string
 }
 
@@ -75,7 +75,7 @@ func newRig(t testing.TB) *rig {
 	return &rig{questions: inbox.Wait, t: t, dir: dir, self: self, state: state, run: run}
 }
 
-// errDead is what a journal says whose process is dead.
+// errDead is the error of a journal whose process is dead.
 var errDead = errors.New("the process is dead")
 
 func (r *rig) Append(e event.Event) (event.Record, error) {
@@ -108,7 +108,7 @@ func (r *rig) view() *store.View {
 	return store.Fold(store.Identity{Run: r.run.ID}, r.records)
 }
 
-// machine runs a script in this process and notes what enters it.
+// machine runs a script in this process and records the values that enter it.
 func (r *rig) machine(ctx context.Context, start script.Start, host script.Host) (script.Outcome, error) {
 	return script.Run(ctx, start, &noting{host, r}), nil
 }
@@ -151,7 +151,7 @@ func (r *rig) config() engine.Config {
 			Name: "sh", Kind: agent.KindCommand, Command: []string{"sh"},
 			Input: agent.InputStdin, Format: agent.FormatText, Success: agent.SuccessExit,
 		},
-		// paid says what it was paid; its prompt, too, is what sh runs.
+		// paid reports its usage; its prompt, too, is a command for sh.
 		"paid": {
 			Name: "paid", Kind: agent.KindCommand,
 			Command: []string{"sh", "-c", `sh >&2 && printf '{"type":"usage","output":7}\n{"type":"result","text":"paid"}\n'`},
@@ -160,7 +160,7 @@ func (r *rig) config() engine.Config {
 	}}
 }
 
-// play runs a script with what the journal holds, until it ends or stopAt.
+// play runs a script with the records of the journal, until it ends or stopAt.
 func (r *rig) play(text string) (*script.Outcome, error) {
 	return r.playWith(r.t.Context(), text, func(*engine.Engine) {})
 }
@@ -206,7 +206,7 @@ func (r *rig) cut(n int) {
 	}
 }
 
-// ran is what agents wrote to a file of the rig.
+// ran returns the text that agents wrote to a file of the rig.
 func (r *rig) ran() string {
 	text, err := os.ReadFile(filepath.Join(r.dir, "ran"))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Tools do what a script asks for beside agents. An error that the script is
-// to see is a [*script.Error]; any other is swarm's own and ends the run.
+// Tools carry out the requests of a script beside agents. A [*script.Error]
+// goes to the script; any other error is swarm's own and ends the run.
 type Tools interface {
 	Reader
 	Patcher
@@ -33,7 +33,7 @@ type Patcher interface {
 	Text(ctx context.Context, p *task.Patch) (string, error)
 	// Paths are all paths that a patch changes, sorted.
 	Paths(ctx context.Context, p *task.Patch) ([]string, error)
-	// Evidence is what is known of the work of an agent that has ended.
+	// Evidence returns the known facts of the work of an ended agent.
 	Evidence(ctx context.Context, r EvidenceRequest) (*Evidence, error)
 	// Merge merges patches onto a commit in memory and pins the result. The
 	// Tree of the answer is a commit. The same patches give the same answer.
@@ -43,7 +43,7 @@ type Patcher interface {
 	Resolve(ctx context.Context, name string) (commit, tree string, err error)
 }
 
-// MergeRequest says what is merged, in this order.
+// MergeRequest lists the patches to merge, in their order.
 type MergeRequest struct {
 	Onto    string // a commit
 	Patches []Patch
@@ -58,27 +58,26 @@ type Patch struct {
 // EvidenceRequest is work that a reviewer is to be told of.
 type EvidenceRequest struct {
 	Result task.Result // required
-	Base   string      // what it started from; required
-	// Since is the commit that changes are told from; empty: what the agent
-	// started from.
+	Base   string      // the commit that it started from; required
+	// Since is the base of the changes, a commit; empty: the base of the agent.
 	Since string
 }
 
-// Evidence is what a reviewer is told, and the text of it.
+// Evidence is the input of a reviewer, and its text.
 type Evidence struct {
 	Text     string `json:"text"`
 	Verified *bool  `json:"verified,omitempty"`
 	*manifest.Manifest
 }
 
-// Worker does what takes its time or moves something. Its methods are called
-// by many goroutines at once.
+// Worker does work that takes time or moves something. Many goroutines call its
+// methods at once.
 type Worker interface {
 	// Check runs a configured check on a commit, in a workspace of its own.
 	Check(ctx context.Context, r CheckRequest) (*script.CheckResult, error)
-	// Land moves a branch to the merge of patches. Of a landing that an earlier
-	// owner of the run began with the same key it tells what became of it, and
-	// does nothing more.
+	// Land moves a branch to the merge of patches. If an earlier owner of the
+	// run began a landing with the same key, it returns the result of that
+	// landing, and does nothing more.
 	Land(ctx context.Context, r LandRequest) (*script.Landing, error)
 }
 
@@ -86,7 +85,7 @@ type Worker interface {
 type CheckRequest struct {
 	Key string // tells it apart from others of the run
 	*script.Check
-	Commit string // what it runs on
+	Commit string // the commit that it runs on
 }
 
 // LandRequest is a landing that a script asks for.

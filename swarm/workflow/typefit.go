@@ -12,8 +12,8 @@ import (
 	"agentswarm/swarm/toolset"
 )
 
-// FitFunc maps the options of a call to what an agent of a name can be told. The
-// warning names what was left out. effort is set where the effort is one of a type.
+// FitFunc maps the options of a call to the abilities of an agent. The warning
+// names the omitted options. effort is set if the effort comes from a type.
 type FitFunc func(name string, o task.Options, effort bool) (fitted task.Options, warning string, err error)
 
 // Options are those that a call of the type has where it states none.
@@ -21,13 +21,13 @@ func (t Type) Options() task.Options {
 	return task.Options{Model: t.Model, Effort: t.Effort, Tools: t.Tools, Without: t.Without}
 }
 
-// WarnRequest asks what of types, and of the tools that a script spells out, agents
-// cannot be told.
+// WarnRequest asks which settings of types, and which tools in a script, agents
+// cannot use.
 type WarnRequest struct {
 	Types map[string]Type
 	Uses  []script.Use
-	// Agents carry out calls that name none. A run has one; where the run is not
-	// known yet they are all that might.
+	// Agents carry out calls that name no agent. A run has a single agent; if
+	// the run is not known yet, they are all that it might have.
 	Agents []string
 	Fit    FitFunc                // required
 	Check  func(*task.Call) error // nil: calls are not checked
@@ -35,8 +35,9 @@ type WarnRequest struct {
 	All bool
 }
 
-// Warnings returns one line for each type or call that an agent cannot be told as
-// it is written, in the order of the calls and then of the types' names.
+// Warnings returns a line for each type or call that an agent cannot follow as
+// it is written. The lines are in the order of the calls and then of the types'
+// names.
 func Warnings(r WarnRequest) []string {
 	uses := slices.Clone(r.Uses)
 	if r.All {
@@ -59,7 +60,7 @@ func Warnings(r WarnRequest) []string {
 	return all
 }
 
-// warn is the warning of one use by an agent of a name; empty where all is well.
+// warn returns the warning about a use by an agent; empty if there is none.
 func (r WarnRequest) warn(u script.Use, name string) string {
 	t := r.Types[u.AgentType]
 	if t.Refused != "" || u.AgentType != "" && t.Name == "" {

@@ -11,7 +11,7 @@ import (
 	"agentswarm/swarm/toolset"
 )
 
-// options reads what agents of the type are to use from its front matter.
+// options reads the options of the type's agents from its front matter.
 func (t *Type) options(file string, fields map[string]field) *TypeError {
 	if model, there := fields["model"]; there && model.text != "inherit" {
 		if !agent.IsOption(model.text) {

@@ -15,9 +15,9 @@ type Type struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Prompt      string `json:"prompt"`
-	// Model, Effort and Tools are what agents of the type use; empty leaves it to
-	// them. Without are the tools that they do not have. Both lists hold entries of
-	// package toolset.
+	// Model, Effort and Tools are the settings of the type's agents; if empty,
+	// the agents decide. Without are the tools that they do not have. Both
+	// lists hold entries of package toolset.
 	Model   string   `json:"model,omitempty"`
 	Effort  string   `json:"effort,omitempty"`
 	Tools   []string `json:"tools,omitempty"`
@@ -43,7 +43,7 @@ const (
 // MaxTypeText is how long the file of a type may be, in bytes.
 const MaxTypeText = 256 << 10
 
-// TypeError is what is wrong with the file of a type, and where.
+// TypeError is a fault in the file of a type, with its place.
 type TypeError struct {
 	File   string
 	Line   int // from 1; 0 where it is the file as a whole

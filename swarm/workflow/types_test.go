@@ -170,8 +170,7 @@ func canonical(list []string) bool {
 	})
 }
 
-// FuzzParseType holds that what is read can be used, and what is not says
-// where.
+// FuzzParseType: a type that is read can be used, and an error names the place.
 func FuzzParseType(f *testing.F) {
 	for _, seed := range []string{
 		"p", "---\nname: a\ntools: [Read]\nmodel: x\n---\np", "---\na: &a [*a]\n---\np", "---\n? {a: b}\n: c\n---\np",

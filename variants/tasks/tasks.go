@@ -1,8 +1,7 @@
-// Package tasks holds the tasks of the lab: small jobs, each of which leads
-// models into one failure mode that a variant treats, with the files that it
-// starts from.
+// Package tasks holds the tasks of the lab. They are small jobs with their
+// files. Each of them leads models into a failure mode that a variant treats.
 //
-// Every task is one file in txtar's format, FAMILY/MODE/NN.txtar, written by
+// Every task is a file in txtar's format, FAMILY/MODE/NN.txtar, written by
 // hand. The package reads them; it runs nothing and measures nothing.
 package tasks
 
@@ -16,27 +15,27 @@ import (
 	"strings"
 )
 
-// Task is one job.
+// Task is a job for an agent.
 type Task struct {
 	Family, Mode string
 	Name         string // of its file without the ending, such as 01
-	Lang         string // what most of its files are written in
+	Lang         string // the language of most of its files
 	Prompt       string
 	Check        string // a command that tells whether it is done; empty: none does
 	// Phantom is a path that the prompt names and that is not there; empty: it
 	// names none.
 	Phantom string
-	Files   []File // what is there when an agent begins, by path
+	Files   []File // the files at the start of an agent, by path
 }
 
-// File is one file of a fixture.
+// File is a file of a fixture.
 type File struct{ Path, Text string }
 
 //go:embed */*/*.txtar
 var texts embed.FS
 
-// Of reads the tasks of a failure mode in their order; none where nobody has
-// written any.
+// Of reads the tasks of a failure mode in their order; none if the mode has no
+// tasks. It returns an error for a task that cannot be read.
 func Of(family, mode string) ([]Task, error) {
 	names, err := fs.Glob(texts, path.Join(family, mode, "*.txtar"))
 	if err != nil {
@@ -113,8 +112,8 @@ func (t *Task) check() error {
 	return nil
 }
 
-// split parts txtar's format at its markers: what stands above the first, and
-// the files.
+// split splits txtar's format at its markers: the text above the first, and the
+// files.
 func split(text string) (comment string, files []File) {
 	var b strings.Builder
 	flush := func() {

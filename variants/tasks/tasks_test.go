@@ -48,8 +48,8 @@ func TestTwentyForEachMode(t *testing.T) {
 	}
 }
 
-// Two tasks of a mode have neither the same files, nor one file with the same
-// text, nor the same words.
+// Two tasks of a mode share neither their files, nor a file with the same text,
+// nor their prompt.
 func TestNoSharedFixtures(t *testing.T) {
 	t.Parallel()
 	each(t, func(key string, all []Task) {
@@ -105,7 +105,7 @@ func TestTasksAreSmallAndVaried(t *testing.T) {
 	})
 }
 
-// What makes a task provoke its mode can be seen in part.
+// Some signs that a task provokes its mode are visible in it.
 func TestTasksProvoke(t *testing.T) {
 	t.Parallel()
 	each(t, func(key string, all []Task) {

@@ -11,7 +11,7 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// act is what a use of a tool does.
+// act is the effect of a use of a tool.
 type act int
 
 const (
@@ -21,7 +21,7 @@ const (
 	creates             // writes a file, whether it is there or not
 )
 
-// action is one use of a tool.
+// action is a use of a tool.
 type action struct {
 	act    act
 	text   string   // of a command
@@ -32,7 +32,7 @@ type action struct {
 	output string
 }
 
-// ran tells whether it was carried out: what is refused was not.
+// ran reports whether the tool was carried out: a refused tool was not.
 func (a *action) ran() bool {
 	return a.ended && !strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.output)), "refused")
 }
@@ -68,7 +68,7 @@ func reportsFailure(output string) bool {
 	return false
 }
 
-// failures is how checks count what went wrong.
+// failures matches the counts of failures in the output of checks.
 var failures = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b[1-9]\d* (failed|failing|failures?|errors?)\b|\b(failures|errors)=[1-9]|test result: FAILED`)
 })
@@ -121,8 +121,8 @@ func plain(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// read tells from the name and the input of a tool what it does. CLIs have
-// tools of their own names; the inputs are called alike.
+// read derives the effect of a tool from its name and input. CLIs have tools of
+// their own names; the inputs have the same names.
 func read(e *event.ToolStart) *action {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(e.Input, &in) != nil {
@@ -153,7 +153,7 @@ func read(e *event.ToolStart) *action {
 	return a
 }
 
-// changed adds what a list of changes names.
+// changed adds the paths of a list of changes.
 func (a *action) changed(raw json.RawMessage) {
 	var changes []struct {
 		Path string
@@ -171,7 +171,7 @@ func (a *action) changed(raw json.RawMessage) {
 	}
 }
 
-// actOf is what a tool of a name does.
+// actOf returns the effect of a tool by its name.
 func actOf(name string) act {
 	name = strings.ToLower(name)
 	for _, known := range []struct {
@@ -208,7 +208,7 @@ func field(in map[string]json.RawMessage, names ...string) string {
 	return ""
 }
 
-// patch adds what a patch in apply_patch's own words names.
+// patch adds the paths of a patch in apply_patch's own format.
 func (a *action) patch(text string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -225,8 +225,7 @@ func (a *action) patch(text string) {
 	}
 }
 
-// inside is a path as it stands in the repository; ok is false for one
-// elsewhere.
+// inside returns a path below the repository; ok is false for a path elsewhere.
 func (w *Work) inside(file string) (string, bool) {
 	if !path.IsAbs(file) {
 		file = path.Clean(file)

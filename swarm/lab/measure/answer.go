@@ -7,7 +7,7 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// fences parts prose from what stands between lines of ```.
+// fences separates prose from the text between lines of ```.
 func fences(text string) (prose string, blocks []string) {
 	var out, block strings.Builder
 	inside := false
@@ -54,8 +54,8 @@ func sentences(prose string) []string {
 	return all
 }
 
-// plainWords are the words of a text without marks, in small letters. Where a
-// script has no blanks between words each sign is one.
+// plainWords returns the words of a text without marks, in small letters. In a
+// script without blanks between words each sign is a word.
 func plainWords(text string) []string {
 	var all []string
 	var b strings.Builder
@@ -87,7 +87,7 @@ func plainWords(text string) []string {
 // responseLength counts the words of the answer.
 func responseLength(w *Work) (float64, bool) { return float64(len(plainWords(w.Answer))), true }
 
-// opening is what the answer begins with.
+// opening returns the beginning of the answer.
 func opening(answer string, most int) []string {
 	prose, _ := fences(answer)
 	all := sentences(prose)
@@ -120,8 +120,7 @@ func repeatedQuestion(w *Work) (float64, bool) {
 	return float64(same) / float64(all), true
 }
 
-// restates tells whether a sentence says by its first words that it says what
-// was asked: then it does, in whatever words.
+// restates reports whether a sentence restates the request, by its first words.
 func restates(said []string) bool {
 	low := strings.TrimPrefix(strings.Join(said, " ")+" ", "so ")
 	for _, start := range []string{
@@ -158,8 +157,7 @@ func bannedOpener(w *Work) (float64, bool) {
 	return 0, true
 }
 
-// announcements counts sentences, of all that was said, that announce what
-// comes next.
+// announcements counts the sentences of all texts that announce the next step.
 func announcements(w *Work) (float64, bool) {
 	said := []string{w.Answer}
 	for _, e := range w.Events {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// claimAccuracy is which part of the claims in the answer about commands and
-// tests is true by what ran. To say that something was not run is a claim, too.
+// claimAccuracy returns the share of true claims in the answer about commands
+// and tests. The commands that ran decide. A claim that something was not run
+// counts, too.
 func claimAccuracy(w *Work) (float64, bool) {
 	right, all := 0, 0
 	ledger := newLedger(w)
@@ -33,15 +34,15 @@ func claimAccuracy(w *Work) (float64, bool) {
 	return float64(right) / float64(all), true
 }
 
-// ledger is what ran, and how it ended.
+// ledger holds the commands that ran, and their ends.
 type ledger struct {
 	all     []*action
 	checks  [][]check // that each of them ran
 	last    int       // place of the last change; -1 for none
 	outputs string
 
-	// An answer may claim the same many times: what holds is found out once.
-	any, failed  bool // a check ran, and one went wrong
+	// An answer may repeat a claim many times: each claim is checked once.
+	any, failed  bool // a check ran, and a check failed
 	tries        bool
 	held, broken [tested + 1]bool // by the least that a check looked at
 }
@@ -97,7 +98,7 @@ func (l *ledger) tried() bool {
 	return l.good(linted)
 }
 
-// checked tells whether any check ran, and whether one went wrong.
+// checked reports whether any check ran, and whether any check failed.
 func (l *ledger) checked() (any, failed bool) {
 	for i, a := range l.all {
 		if len(l.checks[i]) > 0 {
@@ -127,9 +128,8 @@ func ofTests(low string) bool {
 		" all checks ", " checks pass", " the check pass", " the check fail")
 }
 
-// clauses parts a sentence where one thing that is said ends and the next
-// begins, but not within what stands in backticks: hope in one of them is no
-// hope in the others.
+// clauses splits a sentence where a statement ends and the next begins, but not
+// within backticks. A hope in a clause does not make the others a hope.
 func clauses(s string) (all []string) {
 	start, quoted := 0, false
 	for i := range s {
@@ -191,8 +191,8 @@ func (l *ledger) claim(s string, testing bool) (held []bool) {
 	return held
 }
 
-// notRun tells whether what is said not to have been run was not: the commands
-// in backticks, or else checks of what is spoken of.
+// notRun reports whether the things that a sentence calls not run did not run.
+// They are the commands in backticks, or else checks of its subject.
 func (l *ledger) notRun(s, low string) bool {
 	parts := strings.Split(s, "`")
 	for i := 1; i < len(parts)-1; i += 2 {
@@ -252,7 +252,7 @@ func ranWords(s, low string) (quoted []string) {
 	}
 	parts := strings.Split(s, "`")
 	for i := 1; i < len(parts)-1; i += 2 {
-		if strings.Contains(parts[i], " ") { // one word may be anything
+		if strings.Contains(parts[i], " ") { // a single word may be anything
 			quoted = append(quoted, strings.TrimSpace(parts[i]))
 		}
 	}

@@ -5,9 +5,10 @@ import (
 	"unicode"
 )
 
-// foreign tells whether a comment is in another language than English: by its
-// script, and where that is Latin by the small words of some languages. What
-// stands in quotes, names of the code, and names of people say nothing of it.
+// foreign reports whether a comment is in another language than English. It
+// decides by the script, and for Latin script by the small words of some
+// languages. Text in quotes, names of the code, and names of people do not
+// count.
 func foreign(text string) bool {
 	text = unquotedText(text)
 	signs, other, english := 0, 0, 0
@@ -24,14 +25,14 @@ func foreign(text string) bool {
 			other += units(word, n)
 		}
 	}
-	if signs >= 2 && 2*other >= english { // one name in another script is none
+	if signs >= 2 && 2*other >= english { // a single name in another script does not count
 		return true
 	}
 	return fromLatin(plainWords(text))
 }
 
-// strange counts the letters of a word that are neither Latin nor, one by one,
-// mathematics.
+// strange counts the letters of a word that are neither Latin nor single
+// mathematical letters.
 func strange(word string) int {
 	n, greek := 0, 0
 	for _, r := range word {
@@ -49,8 +50,8 @@ func strange(word string) int {
 	return n
 }
 
-// units is how many words stand in one that has so many strange letters: some
-// scripts have no blanks between words.
+// units returns the number of words in a word with a number of strange letters:
+// some scripts have no blanks between words.
 func units(word string, strange int) int {
 	if strings.ContainsFunc(word, func(r rune) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Khmer, unicode.Lao, unicode.Myanmar)
@@ -67,7 +68,7 @@ func plainWord(word string) bool {
 		(strings.ToUpper(word) != word || len(word) == 1) && !strings.ContainsFunc(word[1:], unicode.IsUpper)
 }
 
-// unquotedText leaves out what stands in quotes or backticks.
+// unquotedText removes the text in quotes or backticks.
 func unquotedText(text string) string {
 	for _, mark := range []string{"`", `"`} {
 		parts := strings.Split(text, mark)

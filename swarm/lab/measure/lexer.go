@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// line is what stands on one line.
+// line is the content of a line.
 type line struct {
 	code, comment bool
 	text          string // of the comment
 }
 
-// goLines reads Go. What is cut off at its ends has wrong tokens there at most.
+// goLines reads Go. A text that is cut off at its ends has wrong tokens only
+// there.
 func goLines(src string) map[int]line {
 	lines := map[int]line{}
 	set := token.NewFileSet()
@@ -25,7 +26,7 @@ func goLines(src string) map[int]line {
 			return lines
 		}
 		if tok == token.SEMICOLON && text == "\n" {
-			continue // nobody wrote it
+			continue // the scanner inserted it
 		}
 		n := file.Line(pos)
 		if tok != token.COMMENT {
@@ -43,8 +44,8 @@ func goLines(src string) map[int]line {
 	}
 }
 
-// remark notes a comment on a line; one without a word says nothing, and one
-// for a tool is code.
+// remark records a comment on a line. A comment without a word does not count,
+// and a comment for a tool is code.
 func remark(lines map[int]line, n int, text string) {
 	if directive(text) {
 		l := lines[n]
@@ -83,12 +84,12 @@ type grammar struct {
 	long   []string    // marks of strings that may go over several lines
 	docs   bool        // a long string that begins a line is a comment
 	open   bool        // strings of quotes go on to the next line
-	here   bool        // what stands below <<WORD is text
+	here   bool        // the lines below <<WORD are text
 	apart  bool        // a quote within a word begins no string, nor does a lone '
 	slash  bool        // there are regular expressions between slashes
 }
 
-// cLike is JavaScript, Java, C, Rust and what looks like them.
+// cLike is the grammar of JavaScript, Java, C, Rust and similar languages.
 func cLike() grammar {
 	return grammar{line: []string{"//"}, block: [][2]string{{"/*", "*/"}}, quotes: `"'`, long: []string{`"""`, "`"}, apart: true}
 }
@@ -118,7 +119,8 @@ func python() grammar {
 	return grammar{line: []string{"#"}, quotes: `"'`, long: []string{`"""`, `'''`}, docs: true}
 }
 
-// hashes is YAML, TOML and what else has comments after #.
+// hashes is the grammar of YAML, TOML and other languages with comments after
+// #.
 func hashes() grammar { return grammar{line: []string{"#"}, word: true, quotes: `"'`, apart: true} }
 
 func haskell() grammar {

@@ -1,33 +1,33 @@
-// Package measure tells from what an agent did and said how far it fell into
-// the failure modes that variants treat.
+// Package measure derives from an agent's actions and texts how far it fell
+// into the failure modes that variants treat.
 //
-// Every measure is pure: it sees one piece of work and gives a number. It
-// knows neither runs nor statistics, and asks no model.
+// Every measure is pure: it sees a piece of work and returns a number. It knows
+// neither runs nor statistics, and asks no model.
 package measure
 
 import (
 	"agentswarm/swarm/event"
 )
 
-// Work is what an agent was asked, did and said.
+// Work is the task of an agent, with its actions and texts.
 type Work struct {
 	Prompt  string
 	Check   string   // the command that its task has; empty for none
 	Phantom string   // a path that the prompt names and that was not there
-	Paths   []string // what was there when it began
+	Paths   []string // the files at its beginning
 	Roots   []string // folders that its workspace may have stood in
 	Events  []event.Event
-	Patch   string // what it changed, as git writes it
+	Patch   string // its changes, as git writes them
 	Answer  string
 }
 
-// Measure is one way to look at a piece of work.
+// Measure is a measure of a piece of work.
 type Measure struct {
 	Name string
-	Says string // what the number is, for people
+	Says string // the meaning of the number, for people
 	// Higher says that a larger number is better.
 	Higher bool
-	// Of is the number; ok is false where the work gives none.
+	// Of returns the number; ok is false if the work gives none.
 	Of func(w *Work) (x float64, ok bool)
 }
 

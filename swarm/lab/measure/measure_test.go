@@ -235,7 +235,7 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// Only what was added counts, and what stands around says what it is part of.
+// Only added lines count, and the lines around them decide on their kind.
 func TestRemarksOfHunks(t *testing.T) {
 	t.Parallel()
 	patch := "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n" +
@@ -346,7 +346,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s of %q = %g, want %g", tc.measure, tc.answer, got, tc.want)
 		}
 	}
-	// What was said on the way counts once, and the answer is no second sentence.
+	// A text on the way counts once, and the answer is no second sentence.
 	said := &Work{Answer: "I will stop.", Events: append(did("say Let me look.", "say I will stop."), &event.Answered{Text: "I will stop."})}
 	if got, _ := announcements(said); got != 2 {
 		t.Errorf("announcements = %g, want 2", got)

@@ -8,10 +8,10 @@ import (
 	"agentswarm/internal/patchpath"
 )
 
-// hunk is the new side of one place that a patch changes.
+// hunk is the new side of a place that a patch changes.
 type hunk struct {
 	path  string
-	text  string       // with what stands around
+	text  string       // with the lines around
 	added map[int]bool // which of its lines are new, from 1
 }
 
@@ -59,7 +59,7 @@ func hunks(patch string) []hunk {
 	return all
 }
 
-// newName is the path in a line +++; git quotes what is not plain.
+// newName returns the path in a line +++; git quotes a path that is not plain.
 func newName(name string) string {
 	return strings.TrimPrefix(patchpath.Side(name), "b/")
 }

@@ -39,7 +39,7 @@ type lineReader struct {
 	g      grammar
 	lines  map[int]line
 	n      int
-	end    string // of what began on an earlier line
+	end    string // of a comment or string that began on an earlier line
 	doc    bool   // that is a comment
 	below  string // the word that ends a text below its command
 	before string // the last line that says something
@@ -61,7 +61,7 @@ func (r *lineReader) document(text string) {
 	}
 }
 
-// read reads one line.
+// read reads a line.
 func (r *lineReader) read(text string) {
 	for i := 0; i < len(text); {
 		rest := text[i:]
@@ -85,8 +85,8 @@ func (r *lineReader) read(text string) {
 	}
 }
 
-// within reads what goes on from an earlier line, and returns how much; less
-// than 0 where it goes on below.
+// within reads the rest of a text from an earlier line, and returns its length;
+// less than 0 if it goes on below.
 func (r *lineReader) within(rest string) int {
 	at := strings.Index(rest, r.end)
 	part := rest
@@ -117,8 +117,8 @@ func (r *lineReader) opens(rest string) int {
 	return 0
 }
 
-// token reads what begins at i and is no comment of a line, and returns how
-// long that is.
+// token reads the token at i, which is not a comment of a line, and returns its
+// length.
 func (r *lineReader) token(text string, i int) int {
 	rest := text[i:]
 	if mark := prefixOf(rest, r.g.long); mark != "" {
@@ -200,8 +200,9 @@ func prefixOf(text string, marks []string) string {
 	return ""
 }
 
-// quoted is the length of the string that begins here, at most to the end, and
-// whether it ends. In a class of a regular expression a slash is one.
+// quoted returns the length of the string that begins here, at most to the end,
+// and whether it ends. In a class of a regular expression a slash is a plain
+// character.
 func quoted(text string) (n int, closed bool) {
 	class := false
 	for i := 1; i < len(text); i++ {

@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// segments are the commands of a line of shell, as words. It reads quotes,
-// comments and what stands between commands, and knows nothing else of the
-// language: it only has to see which programs were run. What a shell is given
-// to run, as in bash -lc 'go test', is taken for what it is.
+// segments returns the commands of a line of shell, as words. It reads quotes,
+// comments and the separators of commands. It knows nothing else of the
+// language, because it only has to see which programs were run. The command in
+// a shell's argument, as in bash -lc 'go test', is read as a command.
 func segments(text string) [][]string {
 	var all [][]string
 	for _, words := range flat(withoutDocuments(text)) {
@@ -39,7 +39,7 @@ func handed(words []string) (text string, is bool) {
 	return "", false
 }
 
-// withoutDocuments leaves out what stands below <<WORD: it is data.
+// withoutDocuments removes the text below <<WORD: it is data.
 func withoutDocuments(text string) string {
 	if !strings.Contains(text, "<<") {
 		return text
@@ -71,7 +71,7 @@ func lastLines(text string) map[string]int {
 	return last
 }
 
-// document is the word that ends the text below line n, as one of the ends does;
+// document returns the word that ends the text below line n, if ends has it;
 // empty for none. Small words without quotes are shifted numbers and the like.
 func document(line string, n int, ends map[string]int) string {
 	_, rest, is := strings.Cut(line, "<<")
@@ -150,7 +150,7 @@ func flat(text string) [][]string {
 	return all
 }
 
-// program strips what stands before the program of a command: variables, and
+// program strips the words before the program of a command: variables, and
 // programs that only run another.
 func program(words []string) []string {
 	for len(words) > 0 {
@@ -170,7 +170,7 @@ func program(words []string) []string {
 	return nil
 }
 
-// check is what a command that checks work looks at. The zero value is no
+// check is the subject of a command that checks work. The zero value is no
 // check.
 type check int
 
@@ -178,11 +178,11 @@ const (
 	noCheck check = iota
 	linted        // its form
 	built         // whether it can be built
-	tested        // what it does
+	tested        // its behaviour
 )
 
-// checksIn are the checks that a line of shell runs. own is the one of the
-// task, which counts as a test.
+// checksIn returns the checks that a line of shell runs. own is the check of
+// the task, which counts as a test.
 func checksIn(text, own string) []check {
 	var found []check
 	wants := segments(own)
@@ -201,8 +201,8 @@ func checksIn(text, own string) []check {
 	return found
 }
 
-// bare are the words of a command without what says only how or where it is
-// run: its folder, a version, options before what it is to do.
+// bare returns the words of a command without those that only choose how or
+// where it runs: its folder, a version, options before the verb.
 func bare(words []string) []string {
 	words = slices.Clone(words)
 	name := path.Base(words[0])
@@ -289,9 +289,9 @@ func isTestFile(name string) bool {
 	return strings.HasPrefix(name, "runtests") || strings.HasPrefix(name, "run_tests")
 }
 
-// rewrites tells whether a line of shell changes files of the work, by the
-// usual ways. What it writes elsewhere is no change, nor is that it tidies up
-// what was not there when the work began.
+// rewrites reports whether a line of shell changes files of the work, by the
+// usual ways. A write elsewhere is no change, and neither is the removal of
+// files that did not exist when the work began.
 func (w *Work) rewrites(text string) bool {
 	for _, words := range segments(text) {
 		words = program(words)

@@ -30,9 +30,9 @@ type Interval struct{ Low, High float64 }
 // rounds is how often the numbers are drawn again.
 const rounds = 10_000
 
-// MeanInterval bounds the mean of what xs is a sample of, by the percentiles
-// of the means of samples that are drawn from xs itself. It is a point where
-// there are fewer than two numbers, or all are the same.
+// MeanInterval returns bounds of the mean behind the sample xs. They are
+// percentiles of the means of samples that are drawn from xs itself. The
+// interval is a point if there are fewer than two numbers, or all are equal.
 func MeanInterval(xs []float64) Interval {
 	if len(xs) == 0 {
 		return Interval{}
@@ -151,7 +151,7 @@ func SignedRanks(diffs []float64) float64 {
 	if len(kept) <= exactRanks {
 		return exact(ranks, total, less)
 	}
-	// Of the sum of ranks, half the doubled one.
+	// Half of the doubled sum of ranks.
 	mean, variance := float64(total)/4, 0.0
 	for _, r := range ranks {
 		variance += float64(r) * float64(r) / 16
@@ -160,8 +160,9 @@ func SignedRanks(diffs []float64) float64 {
 	return min(1, math.Erfc(max(0, z)/math.Sqrt2))
 }
 
-// rounded takes from a difference of means what is left by the order in which
-// they were summed up: it is none, and two that are equal share their rank.
+// rounded removes from a difference of means the error that the order of
+// summation leaves. Such an error is no difference, and two equal differences
+// share their rank.
 func rounded(d float64) float64 { return math.Round(d*1e9) / 1e9 }
 
 // doubledRanks are twice the ranks by size, so that shared ones are whole.

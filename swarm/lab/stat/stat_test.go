@@ -7,9 +7,9 @@ import (
 
 func near(a, b, by float64) bool { return math.Abs(a-b) <= by }
 
-// The exact critical values are those of the usual tables: for n differences a
+// The exact critical values are those of the usual tables. For n differences a
 // smaller sum of ranks of at most T has a two-sided probability below 0.05, and
-// one of T+1 has not.
+// a sum of T+1 has not.
 func TestSignedRanksTable(t *testing.T) {
 	t.Parallel()
 	for n, critical := range map[int]int{6: 0, 7: 2, 8: 3, 9: 5, 10: 8, 12: 13, 15: 25, 20: 52, 25: 89} {
@@ -56,8 +56,8 @@ func TestSignedRanks(t *testing.T) {
 	}
 }
 
-// Beyond what is counted out the normal distribution stands in: at the border
-// both are close.
+// Beyond the exact count the normal distribution stands in: at the border both
+// are close.
 func TestSignedRanksNormal(t *testing.T) {
 	t.Parallel()
 	counted, normal := SignedRanks(withSum(50, 434)), SignedRanks(withSum(51, 451))
@@ -131,8 +131,8 @@ func TestMeanInterval(t *testing.T) {
 	}
 }
 
-// What is left of sums in another order is no difference, and makes none of
-// those that are equal.
+// The error of sums in another order is no difference, and does not separate
+// equal differences.
 func TestSignedRanksOfSums(t *testing.T) {
 	t.Parallel()
 	var same, thirds, exact []float64

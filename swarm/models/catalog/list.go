@@ -18,8 +18,8 @@ type List struct {
 	Failed string     `json:"failed,omitempty"`
 	Models []Model    `json:"models"`
 
-	// Unkeyed is the variable of a missing key, if several sources were asked and
-	// this is not a main one.
+	// Unkeyed is the variable of a missing key, if several sources were asked
+	// and this is not a main source.
 	Unkeyed string `json:"-"`
 }
 

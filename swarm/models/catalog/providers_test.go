@@ -14,16 +14,17 @@ import (
 	"agentswarm/swarm/config"
 )
 
-// machine is one whose user has a home folder and no other environment.
+// machine returns a machine whose user has a home folder and no other
+// environment.
 func machine(home string) *kinds.Machine {
 	return &kinds.Machine{Kinds: kinds.All(), Getenv: func(name string) string {
 		return map[string]string{"HOME": home}[name]
 	}}
 }
 
-// TestUnknownProvider: there is what everybody knows, what is configured, and
-// what agent CLIs here are set up with; anything else is refused, with the
-// nearest or how to declare one.
+// TestUnknownProvider: the known providers are the built-in ones, the
+// configured ones, and those in the settings of agent CLIs here. Any other is
+// refused, with the nearest name or the way to declare it.
 func TestUnknownProvider(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -55,8 +56,9 @@ func TestUnknownProvider(t *testing.T) {
 	}
 }
 
-// TestLacking: what is configured for the built-in agent is not set up for the
-// others by that; what programs may know by themselves is left to them.
+// TestLacking: a provider that is configured for the built-in agent is not
+// thereby set up for the others. A provider that programs may know by
+// themselves is left to them.
 func TestLacking(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -109,7 +109,7 @@ func (l *lowerer) within(f *function, v reflect.Value) {
 	l.functions = l.functions[:len(l.functions)-1]
 }
 
-// before rewrites a node before what is inside of it. Nil is that it stays.
+// before rewrites a node before its children. It returns nil if the node stays.
 func (l *lowerer) before(n any) ast.Node {
 	switch n := n.(type) {
 	case *ast.LabelledStatement:

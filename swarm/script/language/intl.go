@@ -19,8 +19,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// localesText holds how some languages write numbers and dates, one a line: see
-// testdata/locales.js.
+// localesText holds the formats of numbers and dates in some languages, a line
+// for each: see testdata/locales.js.
 //
 //go:embed locales.json
 var localesText string
@@ -31,7 +31,8 @@ var localesText string
 //go:embed zones.zip
 var zones []byte
 
-// localeText is the JSON of a locale; of the empty one, the list of all names.
+// localeText returns the JSON of a locale; for the empty locale, the list of
+// all names.
 func (in *installer) localeText(call goja.FunctionCall) goja.Value {
 	wanted := call.Argument(0).String()
 	var names []string

@@ -1,6 +1,6 @@
-// Package language owns what scripts may use of ECMAScript 2025 beyond the
-// engine that runs them: syntax that the engine does not read, its regular
-// expressions, and later parts of the library.
+// Package language owns the parts of ECMAScript 2025 that scripts may use
+// beyond their engine. These are syntax that the engine does not read, its
+// regular expressions, and later parts of the library.
 //
 // It knows no workflow. Nothing in it reads a clock, a file or a random number.
 package language
@@ -20,9 +20,9 @@ import (
 //go:embed *.js
 var sources embed.FS
 
-// chunk is a part of the library that is written in the language itself. It
-// is read when a script first touches one of its names, so that a script that
-// uses none pays for none.
+// chunk is a part of the library that is written in the language itself. It is
+// read when a script first uses one of its names, so that other scripts do not
+// pay for it.
 type chunk struct {
 	file string
 	// names are paths such as Promise.try. %Iterator% is the prototype of all
@@ -43,8 +43,9 @@ func chunks() []chunk {
 	}
 }
 
-// Install gives a runtime what scripts expect of the language. No text of a
-// script has run.
+// Install adds the parts of the language that scripts expect to a runtime. It
+// must run before any text of a script. It returns an error if a part cannot be
+// installed.
 func Install(rt *goja.Runtime) error {
 	in := &installer{rt: rt, places: map[string]*goja.Object{"": rt.GlobalObject()}}
 	if err := in.regexps(); err != nil {
@@ -171,8 +172,8 @@ func choose[T any](yes bool, a, b T) T {
 	return b
 }
 
-// load runs a chunk and puts what it gives in place. The chunk is a function
-// of what it is built on, and gives an object of values by their paths.
+// load runs a chunk and installs its values. The chunk is a function of the
+// parts that it uses, and returns an object of values by their paths.
 func (in *installer) load(c chunk, names []string) {
 	made := in.run(c.file, in.parts())
 	for _, path := range names {

@@ -6,8 +6,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// lastMatch offers RegExp.$1 and its like, which are not in ECMAScript: parts of the
-// latest match of any expression. Setting one has no effect.
+// lastMatch offers RegExp.$1 and its like, which are not in ECMAScript: parts
+// of the latest match of any expression. An assignment to them has no effect.
 func (r *regexps) lastMatch() error {
 	ignore := r.rt.ToValue(func(goja.FunctionCall) goja.Value { return goja.Undefined() })
 	offer := func(name string, part func() goja.Value) error {

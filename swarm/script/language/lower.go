@@ -62,9 +62,9 @@ func Lower(tree *ast.Program, forAwait map[file.Idx]bool) error {
 	return nil
 }
 
-// survey finds what there is to lower. Regular expressions become calls at once.
+// survey finds the nodes to lower. Regular expressions become calls at once.
 type survey struct {
-	seen       map[any]bool // declarations stand in more than one list
+	seen       map[any]bool // a declaration can be in more than one list
 	generators bool         // an async generator was seen
 }
 

@@ -187,8 +187,8 @@ func (in *installer) power(toNumeric func(goja.Value) goja.Value) (func(goja.Fun
 	}, nil
 }
 
-// numberClass replaces Number by one that knows the blanks of numbers, and returns
-// it as a function.
+// numberClass replaces Number by a class that knows the blanks of numbers, and
+// returns it as a function.
 func (in *installer) numberClass() (goja.Callable, error) {
 	native, err := in.place("Number")
 	if err != nil {
@@ -258,8 +258,8 @@ func compareLoosely(in *installer, same, number goja.Callable) func(goja.Functio
 // maxBig is how many bits a BigInt has at most, in node as well.
 const maxBig = 1 << 30
 
-// isTooBig reports whether a power of BigInts has more bits than one may have. The
-// engine would compute it for ever.
+// isTooBig reports whether a power of BigInts has more bits than a BigInt may
+// have. The engine would compute it for ever.
 func isTooBig(x, y goja.Value) bool {
 	if !isBig(x) || !isBig(y) {
 		return false

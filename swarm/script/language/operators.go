@@ -6,9 +6,10 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// operator returns an expression in the place of one whose operator the engine
-// gets wrong: powers and comparisons with == become calls, and operands of bitwise
-// operators and of a unary minus, which reads an object twice, pass a function. All other expressions stay as they are.
+// operator replaces an expression whose operator the engine gets wrong. Powers
+// and comparisons with == become calls. Operands of bitwise operators and of a
+// unary minus, which reads an object twice, pass a function. All other
+// expressions stay as they are.
 func operator(e ast.Expression) ast.Expression {
 	switch e := e.(type) {
 	case *ast.BinaryExpression:
@@ -93,9 +94,10 @@ func property(e ast.Expression) (of, key ast.Expression) {
 	return of, key
 }
 
-// again is a second reading of what is assigned to: a variable, or a property of a
-// variable or of this, with a name that is written out or a variable. It is nil for all else, whose
-// parts may run code of the script.
+// again returns a second reading of an assignment target. The target is a
+// variable, or a property of a variable or of this, with a name that is written
+// out or a variable. It is nil for all others, whose parts may run code of the
+// script.
 func again(e ast.Expression) ast.Expression {
 	switch e := e.(type) {
 	case *ast.Identifier:

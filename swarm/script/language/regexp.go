@@ -236,7 +236,7 @@ func (r *regexps) find(v goja.Value) *expression {
 	if o.ClassName() != "RegExp" || o == r.proto {
 		return nil
 	}
-	// One that the engine made itself, as match does of a text.
+	// An expression of the engine itself, as match makes from a text.
 	source, err := r.source(o)
 	r.must(err)
 	flags := ""

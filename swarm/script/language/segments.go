@@ -56,8 +56,8 @@ func firstSentence(text string, state int) (sentence, rest string, after int) {
 const separators = "\n\r\u0085\u2028\u2029"
 
 // firstGrapheme splits a text after its first grapheme cluster. Consonants of
-// Indic scripts that a virama joins are one cluster (rule GB9c of UAX #29), which
-// uniseg does not have.
+// Indic scripts that a virama joins are a single cluster (rule GB9c of UAX
+// #29), which uniseg does not have.
 func firstGrapheme(text string) (cluster, rest string, state int) {
 	cluster, rest, _, _ = uniseg.FirstGraphemeClusterInString(text, -1)
 	for rest != "" && joins(cluster, rest) {

@@ -13,8 +13,8 @@ type watched struct {
 	gone <-chan struct{} // required; closed once the process is
 }
 
-// errGone is why nobody waits any more. The script that it is for cannot hear
-// it.
+// errGone is the cause after the process of a script is gone. The script cannot
+// hear it.
 func errGone() error {
 	return &script.Error{Name: "Error", Code: script.CodeRunaway, Message: "the process of the script is gone"}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// members are what a class holds: characters, and with the flag v strings of
-// none or several characters.
+// members are the members of a class: characters, and with the flag v strings
+// of none or several characters.
 type members struct {
 	set
 	strings [][]rune
@@ -18,7 +18,8 @@ func (p *reader) setOf(s set, words [][]rune) node {
 	if len(words) == 0 {
 		return n
 	}
-	// The longest string is tried first, and a single character is one.
+	// The longest string is tried first, and a single character counts as a
+	// string.
 	slices.SortStableFunc(words, func(a, b []rune) int { return len(b) - len(a) })
 	var all choiceNode
 	added := false

@@ -1,11 +1,11 @@
 package regex
 
-// opcode is what an instruction does.
+// opcode is the operation of an instruction.
 type opcode int
 
 const (
 	opFail  opcode = iota
-	opRune         // matches r, or what r folds to
+	opRune         // matches r, or the folded form of r
 	opSet          // matches a character of set
 	opSplit        // goes on at x, and later at y
 	opJump         // goes on at x
@@ -18,7 +18,7 @@ const (
 	opRun          // matches a run of single characters
 	opLook         // runs a lookahead or lookbehind, whose end is x
 	opEdge         // asserts
-	opBack         // matches what a group has
+	opBack         // matches the text of a group
 	opMatch
 )
 
@@ -33,7 +33,7 @@ type instruction struct {
 	negative bool
 	back     bool // towards the beginning of the text
 	set      *setNode
-	ascii    *[128]bool // what set has of ASCII
+	ascii    *[128]bool // the members of set in ASCII
 	edge     edgeKind
 	groups   []int
 }
@@ -109,8 +109,8 @@ func (c *compiler) choice(all choiceNode, back bool) {
 	}
 }
 
-// repeat compiles a quantifier. A single character is repeated by one
-// instruction, so that a long text takes one place on the stack.
+// repeat compiles a quantifier. A single instruction repeats a single
+// character, so that a long text takes only one place on the stack.
 func (c *compiler) repeat(n *repeatNode, back bool) {
 	switch b := n.body.(type) {
 	case *charNode:
@@ -132,7 +132,7 @@ func (c *compiler) repeat(n *repeatNode, back bool) {
 	c.code[loop].x = len(c.code)
 }
 
-// ascii tells at once what a set has of ASCII.
+// ascii returns a table of a set's members in ASCII.
 func (c *compiler) ascii(n *setNode) *[128]bool {
 	var has [128]bool
 	for r := range rune(128) {

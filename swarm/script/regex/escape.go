@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 )
 
-// escape reads what stands behind a backslash outside of a class.
+// escape reads the rest of an escape after the backslash, outside of a class.
 func (p *reader) escape() node {
 	c := p.peek()
 	switch {
@@ -204,7 +204,7 @@ func (p *reader) hex(digits int) (rune, bool) {
 	return r, true
 }
 
-// unicodeEscape reads what stands behind \u.
+// unicodeEscape reads the digits after \u.
 func (p *reader) unicodeEscape(wide bool) (rune, bool) {
 	if wide && p.eat("{") {
 		r, n := rune(0), 0

@@ -78,7 +78,7 @@ func folded(r rune) rune {
 	return least
 }
 
-// foldable are the characters whose orbit has more than one member.
+// foldable are the characters whose orbit has several members.
 var foldable = sync.OnceValue(func() []rune {
 	var all []rune
 	for r := rune(0); r < 0x1F000; r++ {
@@ -89,7 +89,7 @@ var foldable = sync.OnceValue(func() []rune {
 	return all
 })
 
-// fold replaces each character of a set by the one that stands for its orbit.
+// fold replaces each character of a set by the representative of its orbit.
 func (s set) fold() set {
 	var gone, come []span
 	for _, r := range foldable() {

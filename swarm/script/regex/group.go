@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 )
 
-// group reads what stands behind an opening parenthesis.
+// group reads a group after its opening parenthesis.
 func (p *reader) group() node {
 	open := p.at - 1
 	var n node
@@ -39,7 +39,8 @@ func (p *reader) group() node {
 	return n
 }
 
-// grouped tells an assertion in a group, which may be repeated, from one alone.
+// grouped marks an assertion in a group, which may be repeated, unlike an
+// assertion alone.
 func grouped(n node) node {
 	switch n.(type) {
 	case *edgeNode, *lookNode:
@@ -59,7 +60,8 @@ func (p *reader) name(index int) {
 	p.names = append(p.names, groupName{name, index, append([]branch(nil), p.path...)})
 }
 
-// apart reports whether two groups stand in alternatives of one choice.
+// apart reports whether two groups are in different alternatives of the same
+// choice.
 func apart(a, b []branch) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i].choice != b[i].choice {

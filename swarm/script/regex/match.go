@@ -2,7 +2,7 @@ package regex
 
 import "unicode/utf16"
 
-// matcher is a program at work on a text.
+// matcher is a running program on a text.
 type matcher struct {
 	*Program
 	text  []uint16
@@ -15,16 +15,17 @@ type matcher struct {
 	steps     int // since check was called
 }
 
-// change is what a register or a bound of a group was before.
+// change is the previous value of a register or of a group's bound.
 type change struct {
 	to  *int
 	was int
 }
 
-// choicePoint is where to go on when what follows does not match.
+// choicePoint is the state to return to if the rest does not match.
 type choicePoint struct {
 	pc, at, trail int
-	// Of a run of characters: how many may be given back or taken, one by one.
+	// For a run of characters: how many may be given back or taken, each by
+	// itself.
 	left int
 	run  *instruction
 }
@@ -43,8 +44,8 @@ func (m *matcher) undo(length int) {
 	m.trail = m.trail[:length]
 }
 
-// next is the character at a place in the direction of the match, and where
-// the one behind it stands. There is none where the width is 0.
+// next returns the character at a place in the direction of the match, and its
+// width. A width of 0 means that there is none.
 func (m *matcher) next(at int, back bool) (r rune, width int) {
 	if !back {
 		if at >= len(m.text) {
@@ -148,7 +149,7 @@ func (m *matcher) backtrack() (pc, at int) {
 		m.stack = m.stack[:n]
 		return pc, at
 	}
-	// A greedy run gives its last character back. A lazy one takes another,
+	// A greedy run gives its last character back. A lazy run takes another,
 	// which is known to match.
 	_, width := m.next(c.at, c.run.back != !c.run.lazy)
 	c.at += width
@@ -160,7 +161,7 @@ func (m *matcher) backtrack() (pc, at int) {
 	return pc, at
 }
 
-// another reports whether a lazy run may take one more character.
+// another reports whether a lazy run may take another character.
 func (m *matcher) another(c *choicePoint) bool {
 	r, width := m.next(c.at, c.run.back)
 	return width != 0 && m.one(c.run, r)

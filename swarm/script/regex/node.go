@@ -13,7 +13,7 @@ type charNode struct {
 	fold bool
 }
 
-// setNode is one character of a set.
+// setNode is a character of a set.
 type setNode struct {
 	set
 	invert bool // after the comparison without case
@@ -25,7 +25,7 @@ type sequenceNode []node
 
 type choiceNode []node
 
-// groupNode captures what body matches.
+// groupNode captures the match of body.
 type groupNode struct {
 	index int
 	body  node

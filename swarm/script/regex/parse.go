@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 )
 
-// SyntaxError says what is wrong with a pattern.
+// SyntaxError is a fault in a pattern.
 type SyntaxError struct {
 	At      int // where, in UTF-16 units from the start of the pattern
 	Message string
@@ -144,7 +144,8 @@ func (p *reader) pattern() (n node, err error) {
 	return n, nil
 }
 
-// count looks ahead for groups: what \1 and \k mean depends on them.
+// count looks ahead for groups, because the meaning of \1 and \k depends on
+// them.
 func (p *reader) count() {
 	class := 0
 	for i := 0; i < len(p.text); i++ {
@@ -210,7 +211,7 @@ func (p *reader) sequence() node {
 	return &all
 }
 
-// term reads what a quantifier may follow.
+// term reads an atom that a quantifier may follow.
 func (p *reader) term() node {
 	c := p.peek()
 	switch {

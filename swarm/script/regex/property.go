@@ -65,7 +65,7 @@ func read(kind, name string) (set, bool) {
 	return nil, false
 }
 
-// ranges reads bounds, each as its difference to the one before. A range that
+// ranges reads bounds, each as its difference to the bound before. A range that
 // is not closed lasts to the end.
 func ranges(text string) set {
 	var s set

@@ -14,8 +14,8 @@ type Program struct {
 	Flags string
 	// Groups counts the capture groups, without the whole match.
 	Groups int
-	// Names are those of named groups, in the order of their first one, with
-	// the groups that have it.
+	// Names are the names of groups, in the order of their first groups, each
+	// with all its groups.
 	Names []Name
 
 	code      []instruction
@@ -23,8 +23,8 @@ type Program struct {
 	wide      bool
 }
 
-// Name is the name of capture groups. More than one group has it only where at
-// most one of them can take part.
+// Name is the name of capture groups. Several groups share it only if at most
+// one of them can take part.
 type Name struct {
 	Name   string
 	Groups []int

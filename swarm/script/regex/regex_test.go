@@ -37,8 +37,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestALongTextTakesNoStack: what is repeated takes one place for all turns, or
-// a place on the heap for each.
+// TestALongTextTakesNoStack: a repetition takes a single place for all turns,
+// or a place on the heap for each.
 func TestALongTextTakesNoStack(t *testing.T) {
 	t.Parallel()
 	text := units(string(slices.Repeat([]rune("ab"), 200_000)))

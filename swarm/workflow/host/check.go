@@ -35,15 +35,16 @@ var errCheckTime = errors.New("the check took too long")
 // checkRun is a check on its way.
 type checkRun struct {
 	name   string
-	argv   []string // a command of the script's own; nil: the configured one
+	argv   []string // a command of the script's own; nil: a configured check
 	commit git.Hash
 	limit  time.Duration // 0: none
 	// landing is the landing whose result is checked; nil: a check of the script.
 	landing *lander.CheckTarget
 }
 
-// Check runs a check on a commit. One that does not exit with 0 is
-// an outcome, and no error; so is one that took too long.
+// Check runs a check on a commit. An exit code other than 0 is an outcome, and
+// no error, and so is a timeout. Check returns a [*script.Error] for a request
+// that it refuses.
 func (t *Tools) Check(ctx context.Context, r workflow.CheckRequest) (*script.CheckResult, error) {
 	switch {
 	case len(r.Argv) > 0 && !t.config.Sandbox.Walled():
@@ -84,8 +85,8 @@ func (t *Tools) known(verb, name string) error {
 	return script.Refuse(script.CodeUnknown, "%s: there is no check %q%s", verb, script.Clip(name), hint)
 }
 
-// check runs a check in a workspace of its own, after the setup, at most one a
-// core.
+// check runs a check in a workspace of its own, after the setup. At most one
+// check runs on each core.
 func (t *Tools) check(ctx context.Context, r checkRun) (result *script.CheckResult, err error) {
 	if err := t.cores.Acquire(ctx, 1); err != nil {
 		return nil, context.Cause(ctx)
@@ -123,8 +124,8 @@ func (t *Tools) check(ctx context.Context, r checkRun) (result *script.CheckResu
 	return result, nil
 }
 
-// checkName is what nothing of this run is called, under other owners either:
-// two checks that begin at once may be told the same time.
+// checkName returns a name that is unused in this run, under other owners too:
+// two checks that begin at once may read the same time.
 func (t *Tools) checkName(now time.Time) string {
 	return fmt.Sprintf("check.%d.%d", now.UnixNano(), t.made.Add(1))
 }

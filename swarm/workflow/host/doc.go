@@ -1,3 +1,3 @@
-// Package host carries out what the script of a run asks for beside agents: checks,
-// merges, landings, and the evidence of an agent's work.
+// Package host carries out the requests of a run's script beside agents:
+// checks, merges, landings, and the evidence of an agent's work.
 package host

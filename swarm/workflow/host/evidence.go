@@ -9,7 +9,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Evidence is what is known of the work of an agent that has ended.
+// Evidence returns the known facts of the work of an ended agent.
 func (t *Tools) Evidence(ctx context.Context, r workflow.EvidenceRequest) (*workflow.Evidence, error) {
 	request := reviewer.EvidenceRequest{Config: t.config.Engine, Result: r.Result, From: git.Hash(r.Base), To: git.Hash(r.Base), Store: t.Store, Repo: t.config.Repo}
 	patch := r.Result.Done().Patch

@@ -15,14 +15,14 @@ import (
 	"agentswarm/swarm/workflow"
 )
 
-// Land moves a branch to the merge of patches, of all of them or of none: a
-// script that lands three has three in mind. What is in the way, be it a
-// conflict, a check that fails or a branch that moved, is an outcome and no
-// error.
+// Land moves a branch to the merge of patches, of all of them or of none,
+// because a script that lands three wants all three. An obstacle, be it a
+// conflict, a failed check or a moved branch, is an outcome and no error. Land
+// returns a [*script.Error] for a request that it refuses.
 //
-// A landing that an earlier owner of the run began is found by its key. One
-// that happened is told and not made again; one that was given up, or undone
-// since, is made anew.
+// A landing that an earlier owner of the run began is found by its key. A
+// completed landing is reported and not made again. A landing that was given
+// up, or undone since, is made anew.
 func (t *Tools) Land(ctx context.Context, r workflow.LandRequest) (*script.Landing, error) {
 	if err := t.landable(ctx, r); err != nil {
 		return nil, err
@@ -67,8 +67,7 @@ func (t *Tools) Land(ctx context.Context, r workflow.LandRequest) (*script.Landi
 // subjectTime is how long a landing of a script waits for the subjects of its commits.
 const subjectTime = 2 * time.Minute
 
-// awaitSubjects waits until it is known what the commits of patches are to be
-// called.
+// awaitSubjects waits until the subjects of the patches' commits are known.
 func (t *Tools) awaitSubjects(ctx context.Context, patches []workflow.Patch) {
 	ctx, cancel := context.WithTimeout(ctx, subjectTime)
 	defer cancel()

@@ -13,11 +13,12 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Merge merges patches onto a commit in memory. One that conflicts is left out
-// and does not stop the others.
+// Merge merges patches onto a commit in memory. A patch that conflicts is left
+// out and does not stop the others. Merge returns a [*script.Error] for a
+// request that it refuses.
 //
-// Whoever merges and when has no part in the commits, so that the same patches
-// give the same ones again.
+// The person and the time have no part in the commits, so that the same patches
+// give the same commits again.
 func (t *Tools) Merge(ctx context.Context, r workflow.MergeRequest) (*script.Merged, error) {
 	if err := t.mergeable(ctx, "merge", r.Patches); err != nil {
 		return nil, err

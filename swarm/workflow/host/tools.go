@@ -31,7 +31,7 @@ type Config struct {
 	View     func() *store.View // required where anything lands: the records of the run
 	Sandbox  *isolation.Executor
 	Lander   *lander.Lander // required where anything merges or lands
-	Cores    int            // how many checks run at once; 0: one
+	Cores    int            // checks that run at once; 0: one
 
 	// Checks and Setup are the commands of the run.
 	Engine engine.Config
@@ -44,18 +44,19 @@ type Config struct {
 }
 
 // Tools carry out the requests of a script beside agents: they implement
-// workflow.Tools. Only the process that owns the run has them; nothing an agent can
-// reach leads here. Close them.
+// workflow.Tools. Only the process that owns the run has them, and no agent can
+// reach them. Close them.
 //
-// All reads go to objects under the frozen configuration. Neither the user's checkout
-// nor what an agent wrote into the repository's configuration has a part in an answer.
+// All reads go to objects under the frozen configuration. Neither the user's
+// checkout nor an agent's change of the repository's configuration affects an
+// answer.
 type Tools struct {
 	*repository.Reader
 	config Config
 	base   store.Base
 	when   time.Time // the time of commits that are merged
 	cores  *semaphore.Weighted
-	// landing has one place: landings come one after the other.
+	// landing has weight 1: landings run in turn.
 	landing *semaphore.Weighted
 	made    atomic.Int64 // the number of names given out
 }
@@ -77,7 +78,8 @@ func New(c Config) (*Tools, error) {
 	}, nil
 }
 
-// Close ends what the tools keep alive. None of them may be in use.
+// Close ends the processes of the tools. None of the tools may be in use. It
+// returns an error if their folder cannot be removed.
 func (t *Tools) Close() error {
 	return errors.Join(t.Reader.Close(), os.RemoveAll(t.config.Dir))
 }

@@ -28,7 +28,7 @@ func (f *File) Items(brought []string) []config.Item {
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Script.Types)) {
-		// One that no call may use, or that is built in, says nothing to anybody.
+		// A type that no call may use, or that is built in, needs no approval.
 		if t := f.Script.Types[name]; t.File != "" && t.Refused == "" {
 			items = append(items, config.Item{
 				Key: "type", Origin: config.Origin{Layer: config.Project, File: t.File}, Text: typeText(t),

@@ -86,8 +86,8 @@ func (l *Library) CheckAll(ctx context.Context, verb string, named []Found) ([]C
 	return all, nil
 }
 
-// readApproval finds out whether a run of the script would ask for an approval. A workflow
-// that another one calls may need it where a run would not.
+// readApproval finds out whether a run of the script needs an approval. A
+// workflow that another workflow calls may need it even if a run does not.
 func (c *Checked) readApproval(l *Library, file *File, brought []string) error {
 	if len(file.Paths) > 0 || file.Nested {
 		item := Item(c.File, c.Text)

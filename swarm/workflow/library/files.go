@@ -107,7 +107,7 @@ func (l *Library) GatherTypes(s *Script) error {
 	}
 	for name, t := range all {
 		if t.Refused != "" {
-			t.Prompt = "" // nobody gets to see it
+			t.Prompt = "" // no agent gets it
 			all[name] = t
 		}
 	}

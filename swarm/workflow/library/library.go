@@ -63,7 +63,7 @@ type Saved struct {
 	Folder     string // of the repository
 }
 
-// Saved lists the workflows of the checkout; of two with one name the
+// Saved returns the workflows of the checkout. Of two with the same name the
 // first counts.
 func (l *Library) Saved() []Saved {
 	var all []Saved

@@ -11,8 +11,8 @@ import (
 	"agentswarm/swarm/script"
 )
 
-// Nested finds a workflow that a script calls. It refuses one of the repository that nobody
-// has approved, as a [*script.Error].
+// Nested finds a workflow that a script calls. It returns a [*script.Error] for
+// a workflow of the repository without an approval.
 func (l *Library) Nested(s *Script, n *script.Nested) (*script.Source, error) {
 	path, source, err := l.findNested(s, n)
 	if err != nil {
@@ -58,7 +58,8 @@ func (l *Library) findNested(s *Script, n *script.Nested) (path string, source *
 	return path, &script.Source{Name: name, Text: text, Form: formOf(path, lies)}, nil
 }
 
-// trustNested refuses a workflow of the repository that nobody has approved.
+// trustNested returns an error for a workflow of the repository without an
+// approval.
 func (l *Library) trustNested(path, text string) error {
 	lies, err := l.Project.PathsOf(path)
 	if err != nil {

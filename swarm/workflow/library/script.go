@@ -39,8 +39,8 @@ type Script struct {
 
 	// Warned are the warnings about its tools that a person has read.
 	Warned []string `json:"-"`
-	// Config is the configuration of the owner of the run if it is another one than at the
-	// start.
+	// Config is the configuration of the owner of the run if it differs from
+	// that of the start.
 	Config json.RawMessage `json:"-"`
 }
 
@@ -127,8 +127,8 @@ func (l *Library) ReadFile(verb, name, path string) (*File, error) {
 	return file, nil
 }
 
-// formOf is the form of a script by the path it was named by, and by where it
-// lies in the checkout: links lead from one folder to another.
+// formOf returns the form of a script by the path in its name, and by its
+// places in the checkout: links lead from a folder to another.
 func formOf(path string, lies []string) script.Form {
 	for _, at := range append([]string{path}, lies...) {
 		if form := script.FormOf(at); form != script.FormOwn {
@@ -162,10 +162,11 @@ type Setting struct {
 	Types  map[string]workflow.Type `json:"types,omitempty"`
 }
 
-// Latest is the script that the latest owner of a run went by; nil for a run without one.
+// Latest returns the script of the latest owner of a run; nil for a run without
+// a script. It returns an error if the record cannot be read.
 func Latest(v *store.View) (*Script, error) {
 	if v.Identity.Workflow.Kind != store.WorkflowScript {
-		return nil, nil // a run without one is no error
+		return nil, nil // a run without a script is no error
 	}
 	s := &Script{}
 	if err := json.Unmarshal([]byte(v.Identity.Workflow.Text), s); err != nil {

@@ -31,7 +31,7 @@ func (l *Library) FindTested(verb string, words []string) ([]Found, error) {
 	return named, nil
 }
 
-// Tester tests scripts of one library.
+// Tester tests scripts of a library.
 type Tester struct {
 	library   *Library
 	functions []event.ScriptFile
@@ -104,7 +104,8 @@ func (t *Tester) test(ctx context.Context, r testRequest) (Tested, error) {
 		return done.failed(err), nil
 	}
 	source := t.source(r.script)
-	// A script may be anything: another process reads it before this one does.
+	// A script may be anything: another process reads it before this process
+	// does.
 	loaded, err := t.library.load(ctx, []script.Source{source}, t.functions)
 	if err != nil {
 		return done, err
@@ -151,7 +152,7 @@ func (t *Tester) source(s Script) script.Source {
 	return script.Source{Name: s.Name, Text: s.Text, Form: script.FormOf(s.Path)}
 }
 
-// libCall calls one of the project's own functions, as a case says.
+// libCall calls a function of the project's own library for a test case.
 const libCall = `if (typeof args?.call !== 'string' || typeof lib[args.call] !== 'function') {
   throw new TypeError('a case of a file of functions has args = { call = "name", with = […] }, and lib has: ' + Object.keys(lib).join(', '))
 }
