@@ -217,7 +217,7 @@ func ProbeHome(p Place, rung Rung, try func(View) error) (view View, why *ViewRe
 	if !rung.Overlay() {
 		return Apart, nil, try(Apart)
 	}
-	refused := mountsBelow(p.Home, p.State)
+	refused := MountsBelow(p.Home, p.State)
 	if refused == nil {
 		if refused = try(Whole); refused == nil {
 			return Whole, nil, nil
@@ -226,9 +226,9 @@ func ProbeHome(p Place, rung Rung, try func(View) error) (view View, why *ViewRe
 	return Apart, &ViewRefusal{Err: refused}, try(Apart)
 }
 
-// mountsBelow says which file system is mounted below a folder: an overlay
-// would show what lies under it. What is mounted in state is hidden anyway.
-func mountsBelow(dir, state string) error {
+// MountsBelow returns an error that names a file system mounted below a folder: an overlay
+// would show the files under it. Those mounted in state are hidden anyway.
+func MountsBelow(dir, state string) error {
 	dir, ok := real(dir)
 	if !ok || dir == "/" {
 		return nil

@@ -20,7 +20,7 @@ func layer(p Piece) (int, error) {
 	mount, err := overlay(p)
 	if errors.Is(err, unix.EINVAL) {
 		// The kernel does not say that a file system was mounted after the probe.
-		if mounted := mountsBelow(p.Lower[len(p.Lower)-1], ""); mounted != nil {
+		if mounted := MountsBelow(p.Lower[len(p.Lower)-1], ""); mounted != nil {
 			err = fmt.Errorf("%w: %w", err, mounted)
 		}
 		return mount, err

@@ -37,6 +37,9 @@ type Runner struct {
 	Hide   []string // paths that the run hides
 	Write  []string // folders that the run lets agents write to
 	Pass   []string // patterns of variables that agents get
+	// Home makes a HOME for one command at a path, where nothing can be laid over the user's,
+	// and returns its variables as KEY=VALUE. Required.
+	Home func(path string) (env []string, err error)
 	// Find returns the sandbox. It is called for each command.
 	Find func(context.Context) (Sandbox, error) // required
 }
@@ -47,11 +50,18 @@ func (r *Runner) Start(ctx context.Context, q git.ConfineRequest) (code int, err
 	if err != nil {
 		return -1, err
 	}
-	walls, err := r.walls(around, q)
+	view := r.view(around)
+	var home []string
+	if view == box.Apart && around.Rung != box.None {
+		if home, err = r.home(q.Private); err != nil {
+			return -1, err
+		}
+	}
+	walls, err := r.walls(around, view, q)
 	if err != nil {
 		return -1, err
 	}
-	env, err := r.environ(around, q)
+	env, err := r.environ(around, home, q)
 	if err != nil {
 		return -1, err
 	}
@@ -83,9 +93,25 @@ func (r *Runner) Start(ctx context.Context, q git.ConfineRequest) (code int, err
 	}
 }
 
+// view is the view of HOME. A file system may be mounted in HOME at any time.
+func (r *Runner) view(around Sandbox) box.View {
+	if around.Rung.Overlay() && box.MountsBelow(r.Getenv("HOME"), r.State) != nil {
+		return box.Apart
+	}
+	return box.ViewIn(around.Rung, around.Why)
+}
+
+// home makes a HOME at a path of its own, and returns its variables.
+func (r *Runner) home(private string) ([]string, error) {
+	if err := os.MkdirAll(private, 0o700); err != nil {
+		return nil, fmt.Errorf("make a private HOME: %w", err)
+	}
+	return r.Home(box.HomeOf(private))
+}
+
 // walls returns the sandbox of an agent of the run, with the repository and the folders
 // of the command in it.
-func (r *Runner) walls(around Sandbox, q git.ConfineRequest) (json.RawMessage, error) {
+func (r *Runner) walls(around Sandbox, view box.View, q git.ConfineRequest) (json.RawMessage, error) {
 	pieces := []box.Piece{{At: r.Root, From: r.Root}}
 	for _, dir := range q.Read {
 		if dir != r.Root {
@@ -106,7 +132,7 @@ func (r *Runner) walls(around Sandbox, q git.ConfineRequest) (json.RawMessage, e
 		Pieces: pieces, State: r.State, Home: r.Getenv("HOME"),
 		Private: q.Private, Sockets: control.Folders(r.Getenv), Getenv: r.Getenv,
 		Plain: plain, PlainFiles: privatehome.PlainFiles(plain), Secret: privatehome.GitIncludes(r.Getenv("HOME"), r.Getenv),
-		Hide: r.Hide, Write: r.Write, View: box.ViewIn(around.Rung, around.Why),
+		Hide: r.Hide, Write: r.Write, View: view,
 		Programs: slices.Concat(filepath.SplitList(r.Getenv("PATH")), q.Programs),
 	})
 	if err != nil {
@@ -115,9 +141,10 @@ func (r *Runner) walls(around Sandbox, q git.ConfineRequest) (json.RawMessage, e
 	return json.Marshal(w)
 }
 
-// environ returns the environment of an agent, with the variables of git.
-func (r *Runner) environ(around Sandbox, q git.ConfineRequest) ([]string, error) {
-	at := agent.Place{Run: r.Run, Worktree: q.Dir, Root: r.Root, Pass: r.Pass}
+// environ returns the environment of an agent, with the variables of git and those of
+// its HOME.
+func (r *Runner) environ(around Sandbox, home []string, q git.ConfineRequest) ([]string, error) {
+	at := agent.Place{Run: r.Run, Worktree: q.Dir, Root: r.Root, Pass: r.Pass, Env: home}
 	switch around.Rung {
 	case box.None:
 	case box.Landlock: // it may close /tmp
@@ -135,7 +162,7 @@ func (r *Runner) environ(around Sandbox, q git.ConfineRequest) ([]string, error)
 	if err != nil || around.Rung != box.Landlock || slices.ContainsFunc(env, global) {
 		return env, err
 	}
-	// HOME is the user's: git would stop at a hidden configuration.
+	// Git would stop at a hidden file that its configuration includes.
 	config := filepath.Join(at.Tmp, "gitconfig")
 	if err := os.WriteFile(config, privatehome.FlatGit(r.Getenv("HOME"), r.Getenv), 0o600); err != nil {
 		return nil, fmt.Errorf("copy the configuration of git without credentials: %w", err)

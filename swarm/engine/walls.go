@@ -42,6 +42,7 @@ type Enclosure struct {
 	// Outside returns a text of a process in the sandbox for people outside of it:
 	// no path leads to something else there. nil: paths are the same.
 	Outside func(text string) string
+	Notes   []string // for people, about the attempt
 	// Ended is called once the command of a setup has ended; nil: it is not called.
 	Ended func()
 }
@@ -108,7 +109,13 @@ func (t *attempt) enclose(step Step, sealed bool) (Enclosure, error) {
 	if step == AgentStep && t.kind() != nil {
 		r.State = t.state()
 	}
-	return t.engine.deps.Walls(r)
+	around, err := t.engine.deps.Walls(r)
+	for _, note := range around.Notes { // of each step
+		if !slices.Contains(t.notes, note) {
+			t.notes = append(t.notes, note)
+		}
+	}
+	return around, err
 }
 
 // first returns the program of a command, if there is any.

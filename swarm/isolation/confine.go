@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/confine"
+	"agentswarm/swarm/privatehome"
 	"agentswarm/swarm/project"
 	"agentswarm/worktree/git"
 )
@@ -14,7 +15,17 @@ import (
 // confiner runs git commands of swarm whose filters read files of agents, in the sandbox of
 // the agents of a run.
 func confiner(p *project.Project, run string, i Settings) *confine.Runner {
+	template := sync.OnceValues(func() (*privatehome.Template, error) {
+		return prepareHome(p, i, privatehome.Request{})
+	})
 	return &confine.Runner{
+		Home: func(path string) ([]string, error) {
+			t, err := template()
+			if err != nil {
+				return nil, err
+			}
+			return t.Environ(path), t.Build(path, nil)
+		},
 		Run: run, Repo: p.Repo, Root: p.Root(), State: filepath.Dir(p.State.Dir), Getenv: p.Getenv,
 		Hide: i.Hide, Write: i.Write, Pass: i.PassEnv,
 	}

@@ -2,6 +2,7 @@ package isolation
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,14 +27,14 @@ type ownHome struct {
 	read    []string // more folders that may be read
 	write   []string // more folders that may be written to
 	hide    []string // more paths that are hidden
+	notes   []string // for people
 	ended   func()   // is called when a setup has ended; nil: it is not called
 }
 
 // ownHome makes them. A check never gets files that the agent wrote there: only
 // those of the setup and of the user.
 func (e *Executor) ownHome(r engine.WallsRequest) (ownHome, error) {
-	switch {
-	case e.writesToHome():
+	if e.writesToHome() {
 		if r.Step == engine.CheckStep {
 			return e.freeHome(r)
 		}
@@ -42,15 +43,20 @@ func (e *Executor) ownHome(r engine.WallsRequest) (ownHome, error) {
 			own.ended = e.templates.watchSetup()
 		}
 		return own, nil
-	case e.homeApart():
-		return e.privateHome(r)
-	default:
-		own, err := layeredHome(r)
-		if err != nil {
-			return own, err
-		}
-		return e.withHome(own)
 	}
+	apart, refused := e.homeApart(r)
+	if apart {
+		own, err := e.privateHome(r)
+		if refused != nil {
+			own.notes = append(own.notes, "HOME is a folder of its own for this attempt: "+refused.Error())
+		}
+		return own, err
+	}
+	own, err := layeredHome(r)
+	if err != nil {
+		return own, err
+	}
+	return e.withHome(own)
 }
 
 // withHome leads programs to a HOME where the user has none that they could write to.
@@ -97,21 +103,6 @@ func layeredHome(r engine.WallsRequest) (ownHome, error) {
 	return own, nil
 }
 
-// enterStage prepares the folders for a step. First is true for the first agent.
-func enterStage(step engine.Step, s privatehome.Stages) (first bool, err error) {
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return false, err
-	}
-	switch step {
-	case engine.AgentStep:
-		return s.BeforeAgent()
-	case engine.CheckStep:
-		return false, s.BeforeCheck()
-	default:
-		return false, nil
-	}
-}
-
 // privateHome is for sandboxes that lay nothing over HOME: it is a folder at a path of its
 // own, and so is TMPDIR where nothing can be mounted.
 func (e *Executor) privateHome(r engine.WallsRequest) (own ownHome, err error) {
@@ -123,28 +114,46 @@ func (e *Executor) privateHome(r engine.WallsRequest) (own ownHome, err error) {
 	if e.Rung.Namespaces() { // The folder for temporary files is mounted.
 		tmp, stages = "/tmp", append(stages, "var-tmp")
 	}
-	first, err := enterStage(r.Step, privatehome.Stages{
-		Dir: own.private, Own: func(name string) bool { return slices.Contains(stages, name) },
-	})
+	template, err := e.homeTemplate(r.Step, own.private)
 	if err != nil {
 		return own, err
 	}
-	template, err := e.homeTemplate(r.Step, own.private)
-	if err != nil {
+	s := privatehome.Stages{Dir: own.private, Own: func(name string) bool { return slices.Contains(stages, name) }, Step: e.Step}
+	if err := enterStage(r.Step, s, func() error { return own.adopt(template, home) }); err != nil {
 		return own, err
 	}
 	own.in(template, home, tmp)
 	if path := e.Project.Getenv("PATH"); path != "" {
 		own.env = append(own.env, "PATH="+template.Path(home, path))
 	}
-	switch {
-	case !fspath.Exists(home):
-		return own, template.Build(home, e.given(r.Write))
-	case first: // The setup was there, which has other caches.
-		return own, errors.Join(template.Adopt(home), template.Refresh())
-	default:
-		return own, nil // An agent was there: nothing is written below it from outside.
+	if fspath.Exists(home) {
+		return own, nil // A program was there: nothing is written below it from outside.
 	}
+	return own, template.Build(home, e.given(r.Write))
+}
+
+// enterStage prepares the folders for a step.
+func enterStage(step engine.Step, s privatehome.Stages, adopt func() error) error {
+	switch step {
+	case engine.AgentStep:
+		return s.BeforeAgent(adopt)
+	case engine.CheckStep:
+		return s.BeforeCheck()
+	default:
+		return nil
+	}
+}
+
+// adopt leads the HOME of a setup, which has other caches, to those of agents.
+func (o *ownHome) adopt(t *privatehome.Template, home string) error {
+	if !fspath.Exists(home) {
+		return nil
+	}
+	left, err := t.Adopt(home)
+	if len(left) > 0 {
+		o.notes = append(o.notes, fmt.Sprintf("the setup made ~/%s no folder of HOME: cargo does not share crates with other agents", strings.Join(left, " and ~/")))
+	}
+	return errors.Join(err, t.Refresh())
 }
 
 // freeHome is for a check in no sandbox, whose agent wrote to the user's HOME.
@@ -165,6 +174,14 @@ func (e *Executor) freeHome(r engine.WallsRequest) (own ownHome, err error) {
 	own.in(template, home, tmp)
 	own.write = append(own.write, home, tmp)
 	return own, errors.Join(os.Mkdir(tmp, 0o700), template.Build(home, nil))
+}
+
+// view is the view of HOME on a rung with overlays.
+func (o *ownHome) view() box.View {
+	if o.home != "" {
+		return box.Apart
+	}
+	return box.Whole
 }
 
 // in sets the variables by which programs find a private HOME and its caches.

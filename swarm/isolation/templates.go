@@ -4,10 +4,12 @@ import (
 	"path/filepath"
 	"sync"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/environ"
 	"agentswarm/swarm/privatehome"
+	"agentswarm/swarm/project"
 )
 
 // templates are the common parts of the private HOMEs of a driven run. Only setups and
@@ -33,7 +35,7 @@ func (t *templates) watchSetup() (ended func()) {
 // OpenHomes has the agents of a run that is driven share the caches of tools, and its
 // commands others. close removes both. checks tells whether there may be any.
 func (e *Executor) OpenHomes(c engine.Config, checks bool) (close func() error) {
-	if !e.homeApart() && !(e.writesToHome() && checks) {
+	if e.writesToHome() && !checks {
 		return func() error { return nil }
 	}
 	private := engine.CachesOf(e.Run)
@@ -73,9 +75,25 @@ func (e *Executor) WatchHome() (err error) {
 // writesToHome reports whether agents write to the user's HOME.
 func (e *Executor) writesToHome() bool { return e.Rung == box.None || e.Settings.Off() }
 
-// homeApart reports whether the HOME of an agent is a folder at a path of its own.
-func (e *Executor) homeApart() bool {
-	return !e.writesToHome() && box.ViewIn(e.Rung, e.Why) == box.Apart
+// homeApart reports whether HOME in a step of an attempt is a folder at a path of its own.
+// refused is set where the machine allowed a better view when the run began.
+func (e *Executor) homeApart(r engine.WallsRequest) (apart bool, refused error) {
+	if e.writesToHome() {
+		return false, nil
+	}
+	if box.ViewIn(e.Rung, e.Why) == box.Apart {
+		return true, nil
+	}
+	home := e.Project.Getenv("HOME")
+	if refused = box.MountsBelow(home, filepath.Dir(e.Project.State.Dir)); refused == nil {
+		return fspath.Exists(e.Run.Scratch(r.Private)), nil // An earlier step had it.
+	}
+	// Files of the attempt in layers are seen only through an overlay.
+	if fspath.Exists(box.HomeOf(filepath.Join(r.Private, SetupLayers))) ||
+		r.Step == engine.AgentStep && fspath.Exists(box.HomeOf(r.Private)) {
+		return false, nil
+	}
+	return true, refused
 }
 
 // homeTemplate is the common part of private HOMEs for a step. Outside of a run
@@ -92,25 +110,26 @@ func (e *Executor) homeTemplate(step engine.Step, private string) (*privatehome.
 }
 
 func (e *Executor) prepareHome(caches string, over *privatehome.Template) (*privatehome.Template, error) {
-	live := e.writesToHome()
-	var unseen []string
-	hidden := []string{filepath.Dir(e.Project.State.Dir)}
-	if !live {
-		hidden = append(hidden, Surroundings(e.Project).Closed...)
-		for _, path := range e.Settings.Hide {
-			unseen = append(unseen, expandHome(path, e.Project.Getenv("HOME")))
-		}
-		hidden = append(hidden, unseen...)
-	}
-	program := ""
+	r := privatehome.Request{Shared: caches, Over: over, Live: e.writesToHome(), Step: e.Step, Caches: box.CacheVariables()}
 	if e.Shims != "" { // Agents can read its folder.
-		program = e.Self
+		r.Program = e.Self
 	}
-	rules := environ.Rules{Pass: e.Settings.PassEnv}
-	return privatehome.Prepare(privatehome.Request{
-		Home: e.Project.Getenv("HOME"), Hidden: hidden, Unseen: unseen, Shared: caches, Over: over, Live: live,
-		Getenv: e.Project.Getenv, Step: e.Step, Caches: box.CacheVariables(), Program: program,
-		// Others, such as XDG_CONFIG_HOME, are read and not passed.
-		Passes: func(name, value string) bool { return !environ.Plain(name) || rules.Passes(name, value) },
-	})
+	return prepareHome(e.Project, e.Settings, r)
+}
+
+// prepareHome fills in the user's HOME, and the paths of it that agents do not see.
+func prepareHome(p *project.Project, s Settings, r privatehome.Request) (*privatehome.Template, error) {
+	r.Home, r.Getenv = p.Getenv("HOME"), p.Getenv
+	r.Hidden = []string{filepath.Dir(p.State.Dir)}
+	if !r.Live {
+		r.Hidden = append(r.Hidden, Surroundings(p).Closed...)
+		for _, path := range s.Hide {
+			r.Unseen = append(r.Unseen, expandHome(path, r.Home))
+		}
+		r.Hidden = append(r.Hidden, r.Unseen...)
+	}
+	rules := environ.Rules{Pass: s.PassEnv}
+	// Others, such as XDG_CONFIG_HOME, are read and not passed.
+	r.Passes = func(name, value string) bool { return !environ.Plain(name) || rules.Passes(name, value) }
+	return privatehome.Prepare(r)
 }

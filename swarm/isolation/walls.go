@@ -33,7 +33,7 @@ func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
 		Private: own.private, Warm: e.Warm, Setup: own.setup, Sockets: control.Folders(e.Project.Getenv), Getenv: e.Project.Getenv,
 		Plain: own.plain, PlainFiles: privatehome.PlainFiles(own.plain),
 		Secret: privatehome.GitIncludes(e.Project.Getenv("HOME"), e.Project.Getenv),
-		Hide:   slices.Concat(e.Settings.Hide, own.hide), Write: slices.Concat(e.Settings.Write, own.write), View: box.ViewIn(e.Rung, e.Why),
+		Hide:   slices.Concat(e.Settings.Hide, own.hide), Write: slices.Concat(e.Settings.Write, own.write), View: own.view(),
 		Closed:   append(e.closed(), control.Folder(e.Run, e.Project.Getenv)),
 		Programs: slices.Concat(filepath.SplitList(e.Project.Getenv("PATH")), r.Programs, e.Project.Repo.Borrowed()),
 	})
@@ -42,7 +42,7 @@ func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	}
 	around := engine.Enclosure{
 		Ask: e.askInside(r), State: e.stateInside(r), Shims: e.Shims, Guards: e.Guards,
-		Tmp: own.tmp, Env: own.env,
+		Tmp: own.tmp, Env: own.env, Notes: own.notes,
 	}
 	if own.home == "" {
 		around.Env = append(around.Env, box.Redirect(w, e.Project.Getenv("HOME"), e.Project.Getenv)...)

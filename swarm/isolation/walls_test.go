@@ -104,20 +104,66 @@ func TestClosed(t *testing.T) {
 }
 
 // TestHomeApart: agents have a HOME of their own where nothing can be laid over the
-// user's, as with a file system that is mounted in it.
+// user's, as with a file system that is mounted in it. One that is mounted later takes the
+// files of earlier steps from no attempt.
 func TestHomeApart(t *testing.T) {
 	t.Parallel()
-	mounted := errors.Join(&box.ViewRefusal{Err: errors.New("another file system is mounted at /h/m")})
+	state := store.Open(t.TempDir(), "repo", "/repo/.git")
+	const id = "abc234"
+	if err := os.MkdirAll(filepath.Join(state.Dir, "runs", id), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run, err := state.Run(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mounted = "/dev" // other file systems are mounted below it
+	private := func(folders ...string) string {
+		dir := t.TempDir()
+		for _, name := range folders {
+			if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	scratched := private()
+	if _, err := run.MakeScratch(scratched); err != nil {
+		t.Fatal(err)
+	}
+	bySetup, byAgent := private(SetupLayers+"/home"), private("home")
+	refused := errors.Join(&box.ViewRefusal{Err: errors.New("another file system is mounted at /h/m")})
 	for _, tt := range []struct {
-		rung box.Rung
-		why  error
-		want bool
+		rung    box.Rung
+		why     error
+		home    string
+		step    engine.Step
+		private string
+		want    bool
+		later   bool
 	}{
-		{box.Full, nil, false}, {box.OldProc, errors.New("no new /proc"), false}, {box.Full, mounted, true},
-		{box.NoOverlay, nil, true}, {box.NoOverlayOldProc, nil, true}, {box.Landlock, nil, true}, {box.None, nil, false},
+		{box.Full, nil, private(), engine.AgentStep, private(), false, false},
+		{box.OldProc, errors.New("no new /proc"), private(), engine.AgentStep, private(), false, false},
+		{box.Full, refused, private(), engine.AgentStep, private(), true, false},
+		{box.NoOverlay, nil, private(), engine.AgentStep, private(), true, false},
+		{box.NoOverlayOldProc, nil, private(), engine.AgentStep, private(), true, false},
+		{box.Landlock, nil, mounted, engine.AgentStep, private(), true, false},
+		{box.None, nil, mounted, engine.AgentStep, private(), false, false},
+		{box.Full, nil, mounted, engine.SetupStep, private(), true, true},
+		{box.Full, nil, mounted, engine.AgentStep, private(), true, true},
+		{box.Full, nil, private(), engine.AgentStep, scratched, true, false},
+		{box.Full, nil, mounted, engine.AgentStep, bySetup, false, false},
+		{box.Full, nil, mounted, engine.CheckStep, bySetup, false, false},
+		{box.Full, nil, mounted, engine.AgentStep, byAgent, false, false},
+		{box.Full, nil, mounted, engine.CheckStep, byAgent, true, true},
 	} {
-		if got := (&Executor{Found: Found{Rung: tt.rung, Why: tt.why}}).homeApart(); got != tt.want {
-			t.Errorf("%v, %v: %t, want %t", tt.rung, tt.why, got, tt.want)
+		e := &Executor{
+			Found: Found{Rung: tt.rung, Why: tt.why}, Run: run,
+			Project: &project.Project{State: state, Getenv: func(string) string { return tt.home }},
+		}
+		got, later := e.homeApart(engine.WallsRequest{Step: tt.step, Private: tt.private})
+		if got != tt.want || (later != nil) != tt.later {
+			t.Errorf("%v, %v: %t, %v, want %t", tt, e.Why, got, later, tt.want)
 		}
 	}
 }

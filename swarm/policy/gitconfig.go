@@ -22,10 +22,11 @@ import (
 func (j *Judge) misled(law *runLaw, r engine.JudgeRequest) bool {
 	private := engine.BoxOf(j.Run.Attempt(r.Agent, r.Attempt))
 	homes := []string{box.HomeOf(private), box.HomeOf(filepath.Join(private, j.SetupLayers))}
-	if j.View == box.Apart {
-		homes = []string{box.HomeOf(j.Run.Scratch(private))}
+	apart := j.apart(r)
+	if apart {
+		homes = []string{box.HomeOf(j.scratch(r))}
 	}
-	seen := gitFiles{user: j.Getenv("HOME"), plain: privatehome.PlainGit(j.Getenv("HOME"), j.Getenv), copied: j.View == box.Apart}
+	seen := gitFiles{user: j.Getenv("HOME"), plain: privatehome.PlainGit(j.Getenv("HOME"), j.Getenv), copied: apart}
 	for _, home := range homes {
 		if seen.changed(home, j.userGit()) {
 			return true

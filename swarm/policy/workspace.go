@@ -22,10 +22,9 @@ func (j *Judge) placeOf(law *runLaw, r engine.JudgeRequest) *risk.Place {
 	place.Facts = &workspaceFacts{
 		Facts: law.Place.Facts, judge: j, workspace: w, base: git.Hash(r.Base), from: law.Place.Root,
 	}
-	if j.View == box.Apart && !j.Open {
+	if scratch := j.scratch(r); j.apart(r) && !j.Open {
 		// HOME is a folder of the agent's own, elsewhere, and so is TMPDIR where
 		// nothing can be mounted.
-		scratch := j.Run.Scratch(engine.BoxOf(j.Run.Attempt(r.Agent, r.Attempt)))
 		place.Home = box.HomeOf(scratch)
 		place.Tmp = append(slices.Clone(place.Tmp), place.Home, box.TmpOf(scratch))
 	}
@@ -44,6 +43,17 @@ func (j *Judge) placeOf(law *runLaw, r engine.JudgeRequest) *risk.Place {
 	place.Others = append(slices.Clone(place.Others), law.Place.Root, filepath.Dir(w.Dir))
 	place.Branch, place.Upstream = "", "" // its HEAD is on none
 	return &place
+}
+
+// scratch is where the HOME of an agent lies if it is a folder at a path of its own.
+func (j *Judge) scratch(r engine.JudgeRequest) string {
+	return j.Run.Scratch(engine.BoxOf(j.Run.Attempt(r.Agent, r.Attempt)))
+}
+
+// apart reports whether it is. A single attempt may have such a HOME in a run whose others
+// have none.
+func (j *Judge) apart(r engine.JudgeRequest) bool {
+	return j.View == box.Apart || fspath.Exists(box.HomeOf(j.scratch(r)))
 }
 
 // workspaceFacts are the facts of a workspace. Its files do not lie in the user's

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // cargoHome is the folder below Shared with the crates that the agents of a run
@@ -84,45 +85,80 @@ func (t *Template) makeCargo(home string, shown []entry) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.linkCargo(root), root.Close())
+	_, err = t.linkCargo(root) // The user's folders are not in it.
+	return errors.Join(err, root.Close())
 }
 
-// linkCargo leads the shared parts of a CARGO_HOME to those of the template.
-// A program may have been there: no file is written outside of it.
-func (t *Template) linkCargo(own *os.Root) error {
+// linkCargo leads the shared parts of a CARGO_HOME to those of the template. It returns
+// the folders that are left as they are: see [ownFolder]. A program may have been there: no
+// file is written outside of it.
+func (t *Template) linkCargo(own *os.Root) (left []string, err error) {
 	for _, part := range append(cargoShared(), cargoLocks()...) {
-		if err := own.MkdirAll(filepath.Dir(part), 0o700); err != nil {
-			return err
+		dir := filepath.Dir(part)
+		if slices.Contains(left, dir) {
+			continue
+		}
+		if !ownFolder(own, dir) {
+			left = append(left, dir)
+			continue
+		}
+		if err := own.MkdirAll(dir, 0o700); err != nil {
+			return left, err
 		}
 		if err := own.RemoveAll(part); err != nil {
-			return err
+			return left, err
 		}
 		if err := own.Symlink(filepath.Join(t.shared, cargoHome, part), part); err != nil {
-			return err
+			return left, err
 		}
 	}
-	return nil
+	return left, nil
 }
 
-// Adopt leads a private HOME that another template built to the shared caches
-// of this template. Programs may have been in it: no file is written outside of
-// it.
-func (t *Template) Adopt(home string) error {
+// ownFolder reports whether a path is a folder below root, or can be made one. A link out
+// of root is neither.
+func ownFolder(root *os.Root, path string) bool {
+	if _, err := root.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	at, err := root.Stat(path)
+	return err == nil && at.IsDir()
+}
+
+// Adopt leads a private HOME that another template built to the shared caches of this
+// template. Programs may have been in it: no file is written outside of it. It returns
+// the paths below HOME that still lead elsewhere, since a program made them links out of
+// HOME or files.
+func (t *Template) Adopt(home string) (left []string, err error) {
+	if left, err = t.adopt(home); err != nil {
+		return left, fmt.Errorf("adopt a private HOME: %w", err)
+	}
+	return left, nil
+}
+
+func (t *Template) adopt(home string) (left []string, err error) {
 	root, err := os.OpenRoot(home)
 	if err != nil {
-		return fmt.Errorf("adopt a private HOME: %w", err)
+		return nil, err
 	}
 	defer root.Close()
-	err = root.MkdirAll(".cargo", 0o700)
-	if err == nil {
-		var own *os.Root
-		if own, err = root.OpenRoot(".cargo"); err == nil {
-			err = errors.Join(t.linkCargo(own), own.Close())
-		}
+	if err := t.leadYarn(root, yarnConfigOf(root.FS())); err != nil {
+		return nil, err
 	}
-	err = errors.Join(err, t.leadYarn(root, yarnConfigOf(root.FS())))
+	const folder = ".cargo"
+	if !ownFolder(root, folder) {
+		return []string{folder}, nil
+	}
+	if err := root.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	own, err := root.OpenRoot(folder)
 	if err != nil {
-		return fmt.Errorf("adopt a private HOME: %w", err)
+		return nil, err
 	}
-	return nil
+	left, err = t.linkCargo(own)
+	for i, dir := range left {
+		left[i] = filepath.Join(folder, dir)
+	}
+	return left, errors.Join(err, own.Close())
 }

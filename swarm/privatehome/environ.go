@@ -36,6 +36,9 @@ func (t *Template) Environ(home string) []string {
 			set(xdg.name, t.moved(home, dir, xdg.usual))
 		}
 	}
+	if t.shared == "" {
+		return append(env, t.toolEnviron(home)...)
+	}
 	set("GOCACHE", filepath.Join(t.shared, goBuild))
 	if program := t.goCacheProgram(); program != "" {
 		set("GOCACHEPROG", program)

@@ -35,8 +35,8 @@ type Request struct {
 	// shown.
 	Unseen []string
 	// Shared is a folder of the run, which need not exist yet. All programs with
-	// a private HOME write to it.
-	Shared string // required
+	// a private HOME write to it. Empty: private HOMEs have empty caches of their own.
+	Shared string
 	// Over is a template whose shared caches these start with, instead of the
 	// user's; nil: none. Programs read its Shared and do not write to it.
 	Over *Template
@@ -98,12 +98,15 @@ func Prepare(r Request) (*Template, error) {
 	if home, err := filepath.EvalSymlinks(r.Home); err == nil && filepath.IsAbs(home) && home != "/" {
 		t.home = home
 	}
-	if err := os.MkdirAll(r.Shared, 0o700); err != nil {
-		return nil, fmt.Errorf("make the shared caches: %w", err)
-	}
 	t.hidden = newHidden(append([]string{r.Shared}, r.Hidden...))
 	t.unseen = newHidden(r.Unseen)
 	t.shown = t.look()
+	if r.Shared == "" {
+		return t, nil
+	}
+	if err := os.MkdirAll(r.Shared, 0o700); err != nil {
+		return nil, fmt.Errorf("make the shared caches: %w", err)
+	}
 	if err := errors.Join(t.seed(), t.makeNamed(), t.shareCargo()); err != nil {
 		return nil, fmt.Errorf("fill the shared caches: %w", err)
 	}
@@ -153,7 +156,12 @@ func (t *Template) build(dir string, given []string) error {
 			return err
 		}
 	}
-	if err := errors.Join(t.makeCargo(part, show.cargo), t.makeYarn(part), t.linkGiven(part, given)); err != nil {
+	if t.shared != "" {
+		if err := errors.Join(t.makeCargo(part, show.cargo), t.makeYarn(part)); err != nil {
+			return err
+		}
+	}
+	if err := t.linkGiven(part, given); err != nil {
 		return err
 	}
 	if t.step != nil {

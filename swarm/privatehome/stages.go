@@ -6,110 +6,224 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"agentswarm/worktree/disk"
+	"agentswarm/worktree/step"
 )
 
-// Stages keeps apart the writes of a setup, an agent and a check, in this order,
-// to folders that are at the same paths for all of them. Tools keep absolute
-// paths: programs that a setup installs in HOME are found by them alone. It is
-// for a HOME at a path of its own.
+// Stages keeps apart the writes of a setup, agents and checks, in this order, to folders
+// that are at the same paths for all of them. Tools keep absolute paths: programs that a
+// setup installs in HOME are found by them alone. It is for a HOME at a path of its own.
 //
-// A check finds the folders as the setup left them. Where there was none, they
-// are not there, and the caller makes them anew.
+// A check finds the folders as the setup left them, and an agent as the last agent did.
+// Where the setup left none, they are not there, and the caller makes them anew. A call
+// that a crash interrupted is finished by the next.
 type Stages struct {
 	// Dir holds the folders. Programs write to no other file in it.
 	Dir string // required
 	// Own reports whether an entry of Dir is among the folders.
-	Own func(name string) bool // required
+	Own  func(name string) bool // required
+	Step step.Hook
 }
 
+// Other entries of Dir.
 const (
-	stageSetup = "setup-left" // a copy of the folders
-	stageAgent = "agent-was"  // a file: an agent has started
+	stageName  = "stage"      // a file with a stage; missing: stageSetup
+	setupLeft  = "setup-left" // a copy of the folders
+	agentLeft  = "agent-left" // the folders of the agent during a check; made when its first check starts
+	removedDir = "removed-"
 )
 
-// BeforeAgent copies the folders that the setup left, once. It must be called before each
-// start of an agent. First is false where an agent was there already.
-func (s Stages) BeforeAgent() (first bool, err error) {
-	if s.agentWas() {
-		return false, nil
+// stage tells whose the folders are.
+type stage string
+
+const (
+	stageSetup        stage = ""
+	stageAgent        stage = "agent"
+	stageCheck        stage = "check"         // none of them is the agent's
+	stageAgentLeaves  stage = "agent leaves"  // some are moved to agentLeft
+	stageAgentReturns stage = "agent returns" // some are still in agentLeft
+)
+
+// BeforeAgent must be called before each start of an agent. It calls adopt for the first,
+// which gets the setup's folders, and again where a crash interrupted that.
+func (s Stages) BeforeAgent(adopt func() error) error {
+	if err := s.beforeAgent(adopt); err != nil {
+		return fmt.Errorf("prepare the HOME of an agent: %w", err)
 	}
-	if err := s.keep(); err != nil {
-		return true, fmt.Errorf("keep what the setup wrote to HOME: %w", err)
-	}
-	return true, os.WriteFile(filepath.Join(s.Dir, stageAgent), nil, 0o600)
+	return nil
 }
 
-func (s Stages) keep() error {
-	kept := filepath.Join(s.Dir, stageSetup)
-	part := kept + ".part"
-	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(kept)); err != nil {
+func (s Stages) beforeAgent(adopt func() error) error {
+	at, err := s.settle()
+	if err != nil || at == stageAgent {
 		return err
 	}
-	names, err := s.names()
-	if err != nil || len(names) == 0 {
-		return err
-	}
-	if err := os.Mkdir(part, 0o700); err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := copyTree(filepath.Join(s.Dir, name), filepath.Join(part, name)); err != nil {
+	if at == stageCheck {
+		if err := s.clear(); err != nil {
 			return err
 		}
+		if _, err := os.Lstat(filepath.Join(s.Dir, agentLeft)); err == nil {
+			return s.moveAll(stageAgentReturns)
+		}
+		err = s.restore() // The check was there before the first agent.
+	} else {
+		err = s.keep()
 	}
-	return os.Rename(part, kept)
+	if err != nil {
+		return err
+	}
+	if err := adopt(); err != nil {
+		return err
+	}
+	return s.enter(stageAgent)
 }
 
-// BeforeCheck puts the agent's folders aside, and the setup's in their place.
-// Processes of the agent that still run keep their rights to the former only.
-// The folders that are put aside are removed with Dir.
+// BeforeCheck must be called before each start of a check. Processes of the agent that
+// still run keep their rights to the agent's folders only.
 func (s Stages) BeforeCheck() error {
-	if !s.agentWas() {
-		return nil
+	if err := s.beforeCheck(); err != nil {
+		return fmt.Errorf("prepare the HOME of a check: %w", err)
 	}
-	if err := s.swap(); err != nil {
-		return fmt.Errorf("take the agent's HOME from its check: %w", err)
-	}
-	return os.Remove(filepath.Join(s.Dir, stageAgent))
+	return nil
 }
 
-func (s Stages) swap() error {
-	aside, err := os.MkdirTemp(s.Dir, "agent-left-")
+func (s Stages) beforeCheck() error {
+	at, err := s.settle()
 	if err != nil {
 		return err
 	}
-	names, err := s.names()
+	if at == stageSetup { // An agent may have been about to start.
+		if err := s.keep(); err != nil {
+			return err
+		}
+		if err := s.enter(stageCheck); err != nil {
+			return err
+		}
+	}
+	if at == stageAgent {
+		err = s.moveAll(stageAgentLeaves)
+	} else {
+		err = s.clear()
+	}
+	if err != nil {
+		return err
+	}
+	return s.restore()
+}
+
+// settle finishes a move of the agent's folders.
+func (s Stages) settle() (stage, error) {
+	text, err := os.ReadFile(filepath.Join(s.Dir, stageName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	switch at := stage(text); at {
+	case stageSetup, stageAgent, stageCheck:
+		return at, nil
+	case stageAgentLeaves:
+		return stageCheck, s.moveAll(at)
+	case stageAgentReturns:
+		return stageAgent, s.moveAll(at)
+	default:
+		return "", fmt.Errorf("%s names the unknown stage %q", filepath.Join(s.Dir, stageName), at)
+	}
+}
+
+// moveAll moves all folders of the agent to agentLeft, or back. The stage says so
+// before, so that a crash in between is seen.
+func (s Stages) moveAll(at stage) error {
+	aside := filepath.Join(s.Dir, agentLeft)
+	from, to, after := s.Dir, aside, stageCheck
+	if at == stageAgentReturns {
+		from, to, after = aside, s.Dir, stageAgent
+	}
+	if err := errors.Join(s.enter(at), os.MkdirAll(aside, 0o700)); err != nil {
+		return err
+	}
+	if err := s.moveFolders(from, to); err != nil {
+		return err
+	}
+	return s.enter(after)
+}
+
+func (s Stages) moveFolders(from, to string) error {
+	names, err := s.names(from)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := moveFolder(filepath.Join(s.Dir, name), filepath.Join(aside, name)); err != nil {
+		if err := moveFolder(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+			return err
+		}
+		if err := s.Step.At("moved " + name); err != nil {
 			return err
 		}
 	}
-	kept := filepath.Join(s.Dir, stageSetup)
-	entries, err := os.ReadDir(kept)
-	if errors.Is(err, fs.ErrNotExist) {
+	return nil
+}
+
+func (s Stages) enter(at stage) error {
+	if err := disk.WriteFile(filepath.Join(s.Dir, stageName), []byte(at)); err != nil {
+		return err
+	}
+	return s.Step.At("stage " + string(at))
+}
+
+// keep copies the folders that the setup left, once.
+func (s Stages) keep() error {
+	kept := filepath.Join(s.Dir, setupLeft)
+	if _, err := os.Lstat(kept); err == nil {
 		return nil
 	}
+	part := kept + ".part"
+	if err := errors.Join(disk.RemoveAll(part), os.Mkdir(part, 0o700)); err != nil {
+		return err
+	}
+	if err := s.copyFolders(s.Dir, part); err != nil {
+		return err
+	}
+	if err := os.Rename(part, kept); err != nil {
+		return err
+	}
+	return s.Step.At("kept")
+}
+
+// restore makes the folders anew as the setup left them.
+func (s Stages) restore() error { return s.copyFolders(filepath.Join(s.Dir, setupLeft), s.Dir) }
+
+func (s Stages) copyFolders(from, to string) error {
+	names, err := s.names(from)
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if err := moveFolder(filepath.Join(kept, e.Name()), filepath.Join(s.Dir, e.Name())); err != nil {
+	for _, name := range names {
+		if err := copyTree(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+			return err
+		}
+		if err := s.Step.At("copied " + name); err != nil {
 			return err
 		}
 	}
-	return os.Remove(kept)
+	return nil
 }
 
-func (s Stages) agentWas() bool {
-	_, err := os.Lstat(filepath.Join(s.Dir, stageAgent))
-	return err == nil
+// clear removes the folders. Processes that still run may add files meanwhile: the rest
+// is removed with Dir.
+func (s Stages) clear() error {
+	removed, err := os.MkdirTemp(s.Dir, removedDir)
+	if err != nil {
+		return err
+	}
+	if err := s.moveFolders(s.Dir, removed); err != nil {
+		return err
+	}
+	_ = disk.RemoveAll(removed)
+	return nil
 }
 
-func (s Stages) names() (names []string, err error) {
-	entries, err := os.ReadDir(s.Dir)
+func (s Stages) names(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		if e.IsDir() && s.Own(e.Name()) {
 			names = append(names, e.Name())

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -44,15 +45,16 @@ func TestStages(t *testing.T) {
 	t.Cleanup(func() { u.must(openAll(dir)) })
 	s := stages(dir)
 
-	if first, err := s.BeforeAgent(); !first || err != nil {
-		t.Fatalf("BeforeAgent = %t, %v", first, err)
-	}
+	adopted := 0
+	adopt := func() error { adopted++; return nil }
+	u.must(s.BeforeAgent(adopt))
 	u.must(os.Remove(filepath.Join(dir, "home/.local/bin/tool")))
 	u.put(dir, "home/.local/bin/tool", "poisoned")
 	u.put(dir, "home/.config/go/env", "GOFLAGS=-run=NONE")
 	u.put(dir, "tmp/x", "poisoned")
-	if first, err := s.BeforeAgent(); first || err != nil { // the next round
-		t.Fatalf("BeforeAgent again = %t, %v", first, err)
+	u.must(s.BeforeAgent(adopt)) // the next round
+	if adopted != 1 {
+		t.Fatalf("%d agents adopted the setup's HOME, want 1", adopted)
 	}
 	u.must(os.Chmod(filepath.Join(dir, "tmp"), 0))
 	u.must(s.BeforeCheck())
@@ -68,8 +70,73 @@ func TestStages(t *testing.T) {
 			t.Errorf("the mode of %s is %v, %v, want %v", name, at, err, want)
 		}
 	}
-	u.must(s.BeforeCheck()) // There was no other agent: the folders stay.
+	// Nor does a check leave files to the next, or to the next agent.
+	u.put(dir, "home/.bashrc", "of check")
+	u.must(s.BeforeCheck())
 	u.has(dir, "home/link", "installed")
+	u.has(dir, "home/.bashrc", "")
+	u.put(dir, "home/.bashrc", "of check")
+	u.must(s.BeforeAgent(adopt))
+	u.has(dir, "home/.bashrc", "")
+	u.has(dir, "home/.local/bin/tool", "poisoned")
+	u.must(s.BeforeCheck())
+	u.has(dir, "home/link", "installed")
+}
+
+// TestStagesDie: whoever comes after a crash at any point finds the folders as if there
+// had been none.
+func TestStagesDie(t *testing.T) {
+	t.Parallel()
+	const homeFile, tmpFile = "home/.rc", "tmp/x"
+	for _, check := range []bool{false, true} { // that comes after the crash
+		for dies, over := 0, false; !over; dies++ {
+			u := newUser(t)
+			dir := u.path("attempt")
+			u.put(dir, homeFile, "setup")
+			u.put(dir, tmpFile, "setup")
+			killed, left := errors.New("killed"), dies
+			s := stages(dir)
+			s.Step = func(string) error {
+				if left--; left == -1 {
+					return killed
+				}
+				return nil
+			}
+			adopt := func() error { u.put(dir, "home/adopted", "by agent"); return nil }
+			// wants enters a stage, after the crash also another, and looks at its files.
+			wants, agents := "setup", "setup"
+			enter := func(toCheck bool) {
+				before := func() error {
+					if wants = "setup"; toCheck {
+						return s.BeforeCheck()
+					}
+					wants = agents
+					return s.BeforeAgent(adopt)
+				}
+				err := before()
+				if errors.Is(err, killed) {
+					toCheck = check
+					err = before()
+				}
+				u.must(err)
+				u.has(dir, homeFile, wants)
+				u.has(dir, tmpFile, wants)
+				text, adopted := "check", ""
+				if !toCheck {
+					text, agents, adopted = "agent", "agent", "by agent"
+				}
+				u.has(dir, "home/adopted", adopted)
+				u.put(dir, homeFile, text)
+				u.put(dir, tmpFile, text)
+			}
+			for _, toCheck := range []bool{false, true, true, false} {
+				enter(toCheck)
+			}
+			if over = left >= 0; t.Failed() {
+				t.Fatalf("killed at step %d, then a check: %t", dies, check)
+			}
+		}
+	}
 }
 
 // TestStagesWithoutSetup: where no setup was, a check gets no folder.
@@ -79,12 +146,33 @@ func TestStagesWithoutSetup(t *testing.T) {
 	dir := u.path("attempt")
 	u.must(os.Mkdir(dir, 0o700))
 	s := stages(dir)
-	_, err := s.BeforeAgent()
-	u.must(err)
+	u.must(s.BeforeAgent(func() error { return nil }))
 	u.put(dir, "home/.bashrc", "poisoned")
 	u.must(s.BeforeCheck())
 	if _, err := os.Lstat(filepath.Join(dir, "home")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the agent's HOME is there: %v", err)
+	}
+	u.put(dir, "home/.profile", "of check")
+	u.must(s.BeforeAgent(nil))
+	u.has(dir, "home/.bashrc", "poisoned")
+	u.has(dir, "home/.profile", "")
+}
+
+// TestStagesCheckFirst: an agent gets no file of a check that was there before it.
+func TestStagesCheckFirst(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	dir := u.path("attempt")
+	u.put(dir, "home/.rc", "setup")
+	s := stages(dir)
+	u.must(s.BeforeCheck())
+	u.has(dir, "home/.rc", "setup")
+	u.put(dir, "home/.rc", "check")
+	adopted := false
+	u.must(s.BeforeAgent(func() error { adopted = true; return nil }))
+	u.has(dir, "home/.rc", "setup")
+	if !adopted {
+		t.Error("the agent's HOME was not adopted")
 	}
 }
 
@@ -192,7 +280,11 @@ func TestOver(t *testing.T) {
 	u.must(commands.Build(home, nil))
 	u.put(u.path("commands"), "go-build/01/setup-d", "setup")
 	u.put(u.path("agents"), "go-build/02/agent-d", "poisoned")
-	u.must(agents.Refresh(), agents.Adopt(home))
+	left, err := agents.Adopt(home)
+	u.must(agents.Refresh(), err)
+	if len(left) > 0 {
+		t.Errorf("Adopt left %q", left)
+	}
 	u.has(u.path("agents"), "go-build/01/setup-d", "setup")
 	u.has(u.path("commands"), "go-build/02/agent-d", "")
 	if to, err := os.Readlink(filepath.Join(home, ".cargo/registry/cache")); to != u.path("agents/cargo/registry/cache") {
@@ -205,6 +297,55 @@ func TestOver(t *testing.T) {
 	u.must(agents.Refresh())
 	u.has(u.path("agents"), "go-build/04/new-a", "setup")
 	u.has(u.path("home"), "new-a", "")
+}
+
+// TestAdoptLinks: folders that a setup made links out of HOME, or files, stay as they are.
+func TestAdoptLinks(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(u *user, cargo string) error
+		want   []string
+	}{
+		"none":    {func(*user, string) error { return nil }, nil},
+		"missing": {func(_ *user, cargo string) error { return os.RemoveAll(cargo) }, nil},
+		"link in HOME": {func(_ *user, cargo string) error {
+			return errors.Join(os.Rename(cargo, cargo+"-2"), os.Symlink(".cargo-2", cargo))
+		}, nil},
+		"link out": {func(u *user, cargo string) error {
+			return errors.Join(os.RemoveAll(cargo), os.Symlink(u.path("elsewhere"), cargo))
+		}, []string{".cargo"}},
+		"dangling link": {func(_ *user, cargo string) error { return errors.Join(os.RemoveAll(cargo), os.Symlink("none", cargo)) }, []string{".cargo"}},
+		"file": {func(_ *user, cargo string) error {
+			return errors.Join(os.RemoveAll(cargo), os.WriteFile(cargo, nil, 0o600))
+		}, []string{".cargo"}},
+		"part is link out": {func(u *user, cargo string) error {
+			return errors.Join(os.RemoveAll(cargo+"/registry"), os.Symlink(u.path("elsewhere"), cargo+"/registry"))
+		}, []string{".cargo/registry"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			u.must(os.Mkdir(u.path("elsewhere"), 0o700))
+			prepare := func(shared string) *Template {
+				template, err := Prepare(Request{Home: u.path("home"), Shared: u.path(shared), Getenv: func(string) string { return "" }})
+				u.must(err)
+				return template
+			}
+			home := u.path("private")
+			u.must(prepare("commands").Build(home, nil), tc.change(u, filepath.Join(home, ".cargo")))
+			left, err := prepare("agents").Adopt(home)
+			if err != nil || !slices.Equal(left, tc.want) {
+				t.Errorf("Adopt = %q, %v, want %q", left, err, tc.want)
+			}
+			if all, err := os.ReadDir(u.path("elsewhere")); len(all) > 0 || err != nil {
+				t.Errorf("outside of HOME are %v, %v", all, err)
+			}
+			to, err := os.Readlink(filepath.Join(home, ".cargo/git/db"))
+			if want := u.path("agents/cargo/git/db"); !slices.Contains(tc.want, ".cargo") && to != want {
+				t.Errorf(".cargo/git/db leads to %q, %v, want %q", to, err, want)
+			}
+		})
+	}
 }
 
 // TestLive: in no sandbox configuration is as it was when the template was

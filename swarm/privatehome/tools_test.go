@@ -314,10 +314,17 @@ func TestYarn(t *testing.T) {
 		}
 
 		other, err := Prepare(Request{Home: u.path("home"), Shared: u.path("others"), Getenv: func(string) string { return "" }})
-		u.must(err, other.Adopt(home))
+		adopt := func() error {
+			left, err := other.Adopt(home)
+			if len(left) > 0 {
+				t.Errorf("Adopt left %q", left)
+			}
+			return err
+		}
+		u.must(err, adopt())
 		u.has(home, ".yarnrc", strings.Replace(want, "shared", "others", 1))
 		// A program of the setup put a link in its place.
-		u.must(os.Remove(filepath.Join(home, ".yarnrc")), os.Symlink(u.path("home/.yarnrc"), filepath.Join(home, ".yarnrc")), other.Adopt(home))
+		u.must(os.Remove(filepath.Join(home, ".yarnrc")), os.Symlink(u.path("home/.yarnrc"), filepath.Join(home, ".yarnrc")), adopt())
 		u.has(home, ".yarnrc", "cache-folder \""+u.path("others/yarn")+"\"\n")
 		if after := u.state(); after != before {
 			t.Errorf("the user's HOME is\n%s\nwas\n%s", after, before)

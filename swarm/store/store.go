@@ -37,7 +37,8 @@ type State struct {
 
 // Root is where the state of all repositories lives: SWARM_STATE_DIR, a folder of
 // XDG_STATE_HOME or of HOME, and where HOME is not set or cannot be written to,
-// as in many containers, a folder in /var/tmp that only its user can enter.
+// as in many containers, a folder in /var/tmp that only its user can enter. The path has no
+// symbolic links.
 func Root(getenv func(string) string) (string, error) { return rootIn(getenv, "/var/tmp") }
 
 // rootIn is Root with the folder that all users write to.
@@ -46,22 +47,22 @@ func rootIn(getenv func(string) string, shared string) (string, error) {
 		if !filepath.IsAbs(dir) {
 			return "", fmt.Errorf("SWARM_STATE_DIR is %q; it must be an absolute path", dir)
 		}
-		return filepath.Clean(dir), nil
+		return resolved(dir), nil
 	}
 	// The XDG specification says that relative values are to be ignored.
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "swarm"), nil
+		return resolved(filepath.Join(dir, "swarm")), nil
 	}
 	home := getenv("HOME")
 	if filepath.IsAbs(home) && canMake(home) {
-		return filepath.Join(home, ".local", "state", "swarm"), nil
+		return resolved(filepath.Join(home, ".local", "state", "swarm")), nil
 	}
 	dir := filepath.Join(shared, "swarm-"+strconv.Itoa(os.Geteuid()))
 	if err := ownFolder(dir); err != nil {
 		return "", fmt.Errorf("no place for state: HOME is %q, where nothing can be written, and %w; "+
 			"set SWARM_STATE_DIR to an absolute path", home, err)
 	}
-	return dir, nil
+	return resolved(dir), nil
 }
 
 // canMake reports whether a folder is there and can be written to, or can be

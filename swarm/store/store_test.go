@@ -56,8 +56,9 @@ func called(n int, label string) *event.Called {
 
 func TestRoot(t *testing.T) {
 	t.Parallel()
-	home, shared, blocked := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+	home, shared, blocked := resolved(t.TempDir()), resolved(t.TempDir()), filepath.Join(t.TempDir(), "file")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.WriteFile(blocked, nil, 0o600), os.Symlink(home, link)); err != nil {
 		t.Fatal(err)
 	}
 	fallback := filepath.Join(shared, fmt.Sprintf("swarm-%d", os.Geteuid()))
@@ -71,6 +72,10 @@ func TestRoot(t *testing.T) {
 		{"relative xdg is ignored", map[string]string{"XDG_STATE_HOME": "x", "HOME": home}, home + "/.local/state/swarm"},
 		{"then home", map[string]string{"HOME": home}, home + "/.local/state/swarm"},
 		{"a home that is not there yet", map[string]string{"HOME": home + "/a/b"}, home + "/a/b/.local/state/swarm"},
+		{"a link", map[string]string{"SWARM_STATE_DIR": link}, home},
+		{"a link above a folder that is not there yet", map[string]string{"SWARM_STATE_DIR": link + "/a/b"}, home + "/a/b"},
+		{"xdg below a link", map[string]string{"XDG_STATE_HOME": link}, home + "/swarm"},
+		{"a home that is a link", map[string]string{"HOME": link}, home + "/.local/state/swarm"},
 		{"relative swarm", map[string]string{"SWARM_STATE_DIR": "s", "HOME": "/h"}, ""},
 		{"no home", nil, fallback},
 		{"a relative home", map[string]string{"HOME": "h"}, fallback},
@@ -87,14 +92,21 @@ func TestRoot(t *testing.T) {
 // is refused.
 func TestRootOfOthers(t *testing.T) {
 	t.Parallel()
-	shared := t.TempDir()
+	shared := resolved(t.TempDir())
 	fallback := filepath.Join(shared, fmt.Sprintf("swarm-%d", os.Geteuid()))
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(shared, link); err != nil {
+		t.Fatal(err)
+	}
 	none := func(string) string { return "" }
 	if err := os.Mkdir(fallback, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := rootIn(none, shared); err != nil || got != fallback {
 		t.Fatalf("an own folder is %s, %v", got, err)
+	}
+	if got, err := rootIn(none, link); err != nil || got != fallback {
+		t.Errorf("an own folder below a link is %s, %v", got, err)
 	}
 	if err := os.Chmod(fallback, 0o755); err != nil {
 		t.Fatal(err)

@@ -174,13 +174,27 @@ func (s *baseSweep) remove(ctx context.Context, f found) (went bool, err error) 
 	// A crash half-way must not leave what looks whole.
 	gone, err := os.MkdirTemp(s.Bases, goneName)
 	if err == nil {
-		err = os.Rename(f.Path, filepath.Join(gone, "base"))
+		err = moveOut(f.Path, gone)
 	}
 	if err != nil {
 		return false, err
 	}
 	// Whoever waits for the lock finds that it has no name any more.
 	return true, errors.Join(os.Remove(f.Path+lockSuffix), disk.RemoveAll(gone))
+}
+
+// moveOut moves a base to a folder of bases that are gone. An overlay does not rename
+// folders of an image's layer: there the base is removed. Its record goes first, so that a
+// crash half-way leaves no base that looks whole.
+func moveOut(base, gone string) error {
+	err := os.Rename(base, filepath.Join(gone, "base"))
+	if !errors.Is(err, unix.EXDEV) {
+		return err
+	}
+	if err := os.Remove(filepath.Join(base, baseRecordName)); err != nil && !disk.Missing(err) {
+		return err
+	}
+	return disk.RemoveAll(base)
 }
 
 // goneName is what the name of a base that is being removed begins with.

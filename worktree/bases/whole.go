@@ -110,7 +110,8 @@ func (b *Base) parts(r baseRecord) error {
 
 // setAside takes the name of a base from one that is broken. Others may still
 // have it mounted: with its lock it stays until the last of them has let go, and
-// then it is swept. The workspaces that stand on it stand on the next.
+// then it is swept. The workspaces that stand on it stand on the next. Where it cannot be
+// renamed no workspace has it mounted: an overlay would lie on an overlay.
 func (b *Base) setAside(next *Base) error {
 	if _, err := os.Lstat(b.dir); disk.Missing(err) {
 		return nil
@@ -123,7 +124,7 @@ func (b *Base) setAside(next *Base) error {
 		err = os.Rename(b.dir+lockSuffix, aside+lockSuffix)
 	}
 	if err == nil {
-		err = os.Rename(b.dir, filepath.Join(aside, "base"))
+		err = moveOut(b.dir, aside)
 	}
 	if err != nil {
 		return fmt.Errorf("set aside what is broken: %w", err)

@@ -139,18 +139,18 @@ func poolShare(total, free, size int64) int64 {
 	return min(free, cmp.Or(size, disk.CacheBound(total)))
 }
 
-// takeFrom renames an entry to dir. It reports false where another process
-// was faster. An entry of an image's layer, whose folders an overlay does not
-// rename, is removed.
-func (e poolEntry) takeFrom(dir string) (bool, error) {
-	err := os.Rename(e.dir, dir)
+// takeFrom renames an entry to dir. It reports false where another process was faster,
+// and where the entry was removed instead: an overlay does not rename folders of an
+// image's layer.
+func (e poolEntry) takeFrom(dir string) (took, removed bool, err error) {
+	err = os.Rename(e.dir, dir)
 	switch {
 	case disk.Missing(err):
-		return false, nil
+		return false, false, nil
 	case errors.Is(err, unix.EXDEV):
-		return false, disk.RemoveAll(e.dir)
+		return false, true, disk.RemoveAll(e.dir)
 	}
-	return err == nil, err
+	return err == nil, false, err
 }
 
 // SweepRequest bounds the entries of the pool.
@@ -228,8 +228,8 @@ func (e poolEntry) remove() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	went, err := e.takeFrom(filepath.Join(dir, "entry"))
-	return went, errors.Join(err, disk.RemoveAll(dir))
+	took, removed, err := e.takeFrom(filepath.Join(dir, "entry"))
+	return took || removed, errors.Join(err, disk.RemoveAll(dir))
 }
 
 // Pooled reports whether a pool has files for a next workspace.

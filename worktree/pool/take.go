@@ -84,7 +84,7 @@ func configOf(key string) string { return key[max(0, len(key)-8):] }
 // returns nil where the entry is not as its record says.
 func (p Pool) takeEntry(ctx context.Context, w *workspace.Workspace, e poolEntry, entries []git.IndexEntry) (_ map[string]git.IndexStat, took bool, err error) {
 	dir := filepath.Join(w.Dir, "pool")
-	if took, err = e.takeFrom(dir); !took {
+	if took, _, err = e.takeFrom(dir); !took {
 		return nil, false, err
 	}
 	stats, err := p.useEntry(ctx, w, dir, entries)

@@ -160,9 +160,7 @@ func (s *appArmorSetup) request(onlyPrint, remove bool) (apparmor.Request, error
 	if err != nil {
 		return r, cmdline.Refused(err)
 	}
-	// The state of any repository lies in the root, whose symbolic links Open
-	// has resolved.
-	r.State = filepath.Dir(store.Open(root, "any", "/").Dir)
+	r.State = root
 	return r, nil
 }
 
