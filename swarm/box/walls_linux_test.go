@@ -163,9 +163,23 @@ func capabilities() map[string]string {
 	return caps
 }
 
-// try puts the walls of a rung up, with nothing in them.
+// try puts the walls of a rung up, with an empty overlay in them if it has overlays.
 func try(rung Rung, got *facts) error {
-	out, err := inside(job{Walls: Walls{Rung: rung}, Task: task{Name: "facts"}})
+	w := Walls{Rung: rung}
+	if rung.Overlay() {
+		dir, err := os.MkdirTemp("/var/tmp", "swarm-box-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		for _, name := range []string{"/at", "/lower", "/upper", "/work"} {
+			if err := os.Mkdir(dir+name, 0o700); err != nil {
+				return err
+			}
+		}
+		w.Pieces = []Piece{{At: dir + "/at", Lower: []string{dir + "/lower"}, Upper: dir + "/upper", Work: dir + "/work"}}
+	}
+	out, err := inside(job{Walls: w, Task: task{Name: "facts"}})
 	if err != nil {
 		return err
 	}

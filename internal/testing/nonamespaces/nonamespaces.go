@@ -31,6 +31,7 @@ const Failed = 99
 //
 // With -no-overlays there is no filter. The state folder, as SWARM_STATE_DIR names it,
 // is an overlay then, as all of a container's files are: the kernel mounts none in it.
+// Where the file system takes no overlays anyway, the folder stays as it is.
 func Main(args []string) int {
 	code, err := run(args)
 	if err != nil {
