@@ -27,7 +27,7 @@ func fakeKinds() kinds.List {
 	return kinds.List{
 		{
 			Name: agent.KindPi, Adapter: wordy{}, Spec: spec, Program: "pi", Install: "npm install -g pi", Version: tried,
-			Can: all, Footprint: 56 << 20, Paid: true, Login: keyed("PI_API_KEY", ""),
+			Can: all, Footprint: 56 << 20, Paid: true, Login: keyed("PI_API_KEY", ""), Fetches: true,
 			Models: func(agent.Surroundings) []string { return []string{"small", "large"} },
 			List:   &agent.Lister{Launch: askPrograms, Read: readPrograms},
 		},
@@ -68,7 +68,10 @@ func keyed(name, risk string) func(agent.Surroundings) agent.Login {
 		if s.Getenv(name) == "" {
 			return agent.Login{Missing: "set " + name}
 		}
-		return agent.Login{Name: "key in $" + name, Risk: risk, Env: []string{name}}
+		return agent.Login{
+			Name: "key in $" + name, Risk: risk, Env: []string{name},
+			Addresses: map[string]string{"": s.Getenv(strings.TrimSuffix(name, "API_KEY") + "BASE_URL")},
+		}
 	}
 }
 

@@ -64,6 +64,9 @@ type Kind struct {
 	// Alike is set where agents with the same model and tools begin with the same
 	// words, which a provider can keep.
 	Alike bool
+	// Fetches is set where its program asks models by the fetch of node. See
+	// [Kind.Blocks].
+	Fetches bool
 	// Paid is set where each agent costs money, as a rule.
 	Paid bool
 	// Reports is set where its agents report their cost.
@@ -165,6 +168,9 @@ type Login struct {
 	// Provider is where they ask for models, where that is another than their
 	// kind's first; empty: it is that, or nobody knows.
 	Provider string
+	// Addresses are the URLs of model servers that the user's set-up names, by model
+	// or provider; "" is for all others. See [Login.Address].
+	Addresses map[string]string
 	// Missing says what would be one, where none was found.
 	Missing string
 	// Risk says what may go wrong with many agents on it at once; empty:

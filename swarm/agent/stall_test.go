@@ -38,6 +38,30 @@ func TestQuietLimit(t *testing.T) {
 	}
 }
 
+// TestIdleModel holds that an agent which is idle while it waits for its model is
+// ended for that, whichever limit is the shorter.
+func TestIdleModel(t *testing.T) {
+	t.Parallel()
+	start := &event.ToolStart{ID: "1", Name: "bash"}
+	for _, test := range []struct {
+		name              string
+		idle, stall, want time.Duration
+		seen              []event.Event
+	}{
+		{"stall", time.Hour, time.Minute, time.Minute, nil},
+		{"idle time-out", time.Second, time.Minute, time.Second, nil},
+		{"tool", time.Second, time.Minute, 0, []event.Event{start}},
+		{"command", time.Second, 0, 0, nil},
+	} {
+		life := &Life{Adapter: &script{}, Spec: &Spec{IdleTimeout: test.idle, Success: SuccessAnswer}, Stall: test.stall}
+		w := watcher{life: life, read: &reader{life: life, outcome: &Outcome{}, line: &Line{}}}
+		w.read.see(test.seen)
+		if ends := w.idles(printed{}); !ends || w.read.outcome.Stalled != test.want {
+			t.Errorf("%s: it ends is %t, stalled for %s, want %s", test.name, ends, w.read.outcome.Stalled, test.want)
+		}
+	}
+}
+
 // TestHopeless holds that an agent is ended which asks again for what its quota
 // does not allow, and that a later owner judges it alike.
 func TestHopeless(t *testing.T) {

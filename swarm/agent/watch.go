@@ -158,7 +158,7 @@ func (w *watcher) idles(more printed) (ends bool) {
 		w.idle.Reset(left)
 		return false
 	}
-	if limit < w.life.Spec.IdleTimeout || w.life.Spec.IdleTimeout == 0 {
+	if w.awaitsModel() {
 		w.read.outcome.Stalled = limit
 	}
 	w.read.over(task.IdleTimeout)
@@ -169,10 +169,16 @@ func (w *watcher) idles(more printed) (ends bool) {
 // its model than where one of its tools runs.
 func (w *watcher) quietLimit() time.Duration {
 	limit, stall := w.life.Spec.IdleTimeout, w.life.Stall
-	if stall <= 0 || len(w.read.tools) > 0 || w.read.answered || limit > 0 && limit < stall {
+	if !w.awaitsModel() || limit > 0 && limit < stall {
 		return limit
 	}
 	return stall
+}
+
+// awaitsModel reports whether the agent waits for its model: none of its tools runs,
+// and it has not answered. Of a command that is not known.
+func (w *watcher) awaitsModel() bool {
+	return w.life.Stall > 0 && len(w.read.tools) == 0 && !w.read.answered
 }
 
 // wrote is when an agent last wrote of anything but its provider.

@@ -77,6 +77,7 @@ type verdict struct {
 	changed bool
 	work    task.Work
 	outside func(string) string // see [lastLine]; nil without the sandbox
+	address func() string       // of its model's server, as its login names it; required
 }
 
 // result is how the attempt ended, before its check. The error is swarm's own:
@@ -100,7 +101,7 @@ func (v verdict) result() (task.Result, error) {
 				v.work.SessionAttempt = 0 // the same conversation would be refused again
 			}
 			if kind == task.Overloaded {
-				reason = fault.Nobody(reason)
+				reason = fault.Nobody(reason, v.address)
 			}
 			return &task.Failed{Work: v.work, Kind: kind, Reason: reason}, nil
 		}

@@ -169,3 +169,38 @@ func TestJoinedAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyAt holds that a failure whose error names no server names the one that
+// the login of the agent does.
+func TestNobodyAt(t *testing.T) {
+	t.Parallel()
+	kind := agent.Kind{Login: func(s agent.Surroundings) agent.Login {
+		return agent.Login{Addresses: map[string]string{"": s.Getenv("BASE")}}
+	}}
+	around := agent.Surroundings{
+		Getenv: func(string) string { return "http://127.0.0.1:1" }, Read: func(string) ([]byte, error) { return nil, os.ErrNotExist },
+	}
+	for _, test := range []struct {
+		name   string
+		deps   Deps
+		own    map[string]string
+		wanted string
+	}{
+		{"no login", Deps{}, nil, "the address of its model"},
+		{"caller's", Deps{Kinds: map[string]agent.Kind{"k": kind}, Surroundings: around}, nil, "http://127.0.0.1:1"},
+		{"its own", Deps{Kinds: map[string]agent.Kind{"k": kind}, Surroundings: around}, map[string]string{"BASE": "http://127.0.0.1:2"}, "http://127.0.0.1:2"},
+	} {
+		spec := &agent.Spec{Kind: "k", Env: test.own}
+		v := verdict{
+			call: &task.Call{}, spec: spec, address: addressOf(test.deps, spec),
+			outcome: &agent.Outcome{Exit: proc.Exit{Reason: proc.Exited}, Error: &event.Erred{Kind: task.Overloaded, Message: "fetch failed sending request"}},
+		}
+		result, err := v.result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "no server answers at " + test.wanted + ": is the server started? (fetch failed sending request)"; !strings.HasSuffix(word(result), want) {
+			t.Errorf("%s: it is %q, want %q", test.name, word(result), want)
+		}
+	}
+}

@@ -146,6 +146,18 @@ func (t *attempt) request() (agent.Request, error) {
 	return r, nil
 }
 
+// addressOf returns the search for the server of an agent's model in the set-up of
+// its user; it finds "" where that names none.
+func addressOf(d Deps, spec *agent.Spec) func() string {
+	return func() string {
+		login := d.Kinds[spec.Kind].Login
+		if login == nil || d.Surroundings.Getenv == nil || d.Surroundings.Read == nil {
+			return ""
+		}
+		return login(d.Surroundings.With(spec.Env)).Address(spec.Model)
+	}
+}
+
 // variable is the value of a variable in an environment; empty where it is not
 // there.
 func variable(environ []string, name string) string {

@@ -115,6 +115,7 @@ func judgeAgain(d Deps, c Config, a *store.Agent, changed bool) task.Result {
 		call: a.Call, spec: SpecThen(c, a), dir: d.Run.Attempt(a.ID, a.Attempt),
 		outcome: outcomeOf(a.Exit), changed: changed || a.Call.Shared, work: task.Work{Usage: spentBefore(a), Attempts: a.Attempt},
 	}
+	v.address = addressOf(d, v.spec)
 	carry(&v.work, a.Continued)
 	if a.Round != nil {
 		v.round, v.answers = a.Round.Round, a.Round.Answers

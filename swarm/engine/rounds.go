@@ -212,6 +212,6 @@ func (t *attempt) verdict(o *agent.Outcome) verdict {
 	return verdict{
 		call: t.call, spec: t.spec, schema: t.rounds.schema, dir: t.dir, round: t.rounds.n,
 		answers: t.answers(o), outcome: o, changed: mayHaveChanged(t.call, t.work.Patch), work: t.work,
-		outside: t.outside,
+		outside: t.outside, address: addressOf(t.engine.deps, t.spec),
 	}
 }

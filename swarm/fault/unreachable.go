@@ -35,13 +35,16 @@ var addressed = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Nobody is the message about a server that does not listen, with the error that
-// said so.
-func Nobody(text string) string {
+// said so. configured is called for its address where the error holds none.
+func Nobody(text string, configured func() string) string {
 	address, ok := Unreachable(text)
 	if !ok || strings.Contains(text, down) {
 		return text
 	}
-	return Down(cmp.Or(address, "the address of its model")) + " (" + text + ")"
+	if address == "" {
+		address = cmp.Or(configured(), "the address of its model")
+	}
+	return Down(address) + " (" + text + ")"
 }
 
 // loginFailed finds words about OAuth that say that a login failed. Addresses and

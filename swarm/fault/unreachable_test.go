@@ -27,14 +27,15 @@ func TestUnreachable(t *testing.T) {
 
 func TestNobody(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
-		"connect ECONNREFUSED 127.0.0.1:8099": "no server answers at 127.0.0.1:8099: is the server started? (connect ECONNREFUSED 127.0.0.1:8099)",
-		"connection refused":                  "no server answers at the address of its model: is the server started? (connection refused)",
-		Down("http://x"):                      Down("http://x"),
-		"overloaded":                          "overloaded",
+	for _, test := range []struct{ text, configured, want string }{
+		{"connect ECONNREFUSED 127.0.0.1:8099", "http://x", "no server answers at 127.0.0.1:8099: is the server started? (connect ECONNREFUSED 127.0.0.1:8099)"},
+		{"connection refused", "http://x:1", "no server answers at http://x:1: is the server started? (connection refused)"},
+		{"connection refused", "", "no server answers at the address of its model: is the server started? (connection refused)"},
+		{Down("http://x"), "http://y", Down("http://x")},
+		{"overloaded", "http://x", "overloaded"},
 	} {
-		if got := Nobody(text); got != want {
-			t.Errorf("Nobody(%q) = %q, want %q", text, got, want)
+		if got := Nobody(test.text, func() string { return test.configured }); got != test.want {
+			t.Errorf("Nobody(%q) = %q, want %q", test.text, got, test.want)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (d Dialect) tool(name string) (does, []string) {
 	case "WebFetch", "webfetch", "web_fetch":
 		return fetches, []string{"url", "prompt"}
 	case "Read", "Grep", "Glob", "LS", "TodoWrite", "TodoRead", "Task", "Agent", "ExitPlanMode", "EnterPlanMode", "BashOutput", "NotebookRead",
-		"AskUserQuestion", "Skill", "StructuredOutput", "WebSearch", "ToolSearch", "KillShell", "TaskOutput", "TaskStop",
+		"AskUserQuestion", "request_user_input", "Skill", "StructuredOutput", "WebSearch", "ToolSearch", "KillShell", "TaskOutput", "TaskStop",
 		"read_file", "read_many_files", "list_directory", "glob", "search_file_content", "grep_search", "google_web_search", "web_search",
 		"save_memory", "todo_write", "write_todos", "task", "exit_plan_mode", "structured_output", "update_plan", "view_image", "read", "grep", "find", "ls", "list",
 		"update_topic", "list_background_processes", "read_background_output", "get_internal_docs", "invoke_agent", "agent", "list_agents", "tool_search",

@@ -44,6 +44,7 @@ func TestRead(t *testing.T) {
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"write_stdin","tool_input":{"session_id":1,"chars":"git push\r"}}`, []ask.Action{{Command: "git push\n"}}},
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"write_stdin","tool_input":{"session_id":1,"chars":"\u0003"}}`, nil},
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"write_stdin","tool_input":{"session_id":1,"chars":""}}`, nil},
+		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"request_user_input","tool_input":{"questions":[]},"cwd":"/w"}`, nil},
 		{Copilot, `{"sessionId":"s","timestamp":1,"cwd":"/w","toolName":"bash","toolArgs":{"command":"rm -rf x","description":"d"}}`, []ask.Action{{Command: "rm -rf x", Cwd: "/w"}}},
 		{Copilot, `{"cwd":"/w","toolName":"bash","toolArgs":"{\"command\":\"rm -rf x\"}"}`, []ask.Action{{Command: "rm -rf x", Cwd: "/w"}}},
 		{Copilot, `{"cwd":"/w","toolName":"create","toolArgs":{"path":"a","file_text":"x"}}`, []ask.Action{{Write: "a", Cwd: "/w"}}},

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -74,6 +75,8 @@ func login(s agent.Surroundings) agent.Login {
 			return l
 		}
 	}
+	const base = "ANTHROPIC_BASE_URL"
+	l.Addresses = map[string]string{"": cmp.Or(env[base], s.Getenv(base))}
 	for _, name := range []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"} {
 		if try(way{name: name, needs: []string{name}}) {
 			return l

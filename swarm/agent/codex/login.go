@@ -58,6 +58,11 @@ func login(s agent.Surroundings) agent.Login {
 	custom, configured := all[name].(table)
 	found.Provider = name
 	needs, _ := custom["requires_openai_auth"].(bool)
+	base, _ := custom["base_url"].(string)
+	if name == "" || name == "openai" {
+		base, _ = settings["openai_base_url"].(string)
+	}
+	found.Addresses = map[string]string{"": base}
 	switch {
 	case name == "" || name == "openai" || configured && needs:
 		stored(s, home, &found)

@@ -29,6 +29,7 @@ func login(s agent.Surroundings) agent.Login {
 	l := agent.Login{Missing: "set $COPILOT_GITHUB_TOKEN to a token that may use Copilot, or $" + baseURL + " to a provider of your own"}
 	if base := s.Getenv(baseURL); base != "" {
 		l.Name, l.Provider = "provider at "+address(base), reaches(s, base)
+		l.Addresses = map[string]string{"": base}
 		for _, key := range keys() {
 			if s.Getenv(key) != "" {
 				l.Env = append(l.Env, key)

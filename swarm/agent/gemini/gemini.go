@@ -33,6 +33,7 @@ func Kind() agent.Kind {
 		// It says nothing while its model thinks, and while a command runs.
 		Quiet:    10 * time.Minute,
 		Paid:     true,
+		Fetches:  true,
 		Sessions: sessions(),
 		Unlisted: "gemini has no command that lists models; those of google are listed by its API, with a key",
 		Login:    login,

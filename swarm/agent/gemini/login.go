@@ -55,6 +55,7 @@ func login(s agent.Surroundings) agent.Login {
 	}
 	switch is {
 	case byKey:
+		l.Addresses = map[string]string{"": value(s, own, "GOOGLE_GEMINI_BASE_URL")}
 		switch {
 		case s.Getenv(keyVariable) != "":
 			l.Name, l.Env = "by $"+keyVariable, []string{keyVariable}
@@ -63,6 +64,7 @@ func login(s agent.Surroundings) agent.Login {
 		}
 	case byVertex:
 		l.Name = "Vertex AI"
+		l.Addresses = map[string]string{"": value(s, own, "GOOGLE_VERTEX_BASE_URL")}
 		l.Env = []string{"GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"}
 	case byGoogle:
 		if len(take("oauth_creds.json", oauthFile)) == 0 {

@@ -87,15 +87,7 @@ func (m *Machine) Surroundings() agent.Surroundings {
 
 // SurroundingsOf is [Machine.Surroundings] with the variables of an agent's own.
 func (m *Machine) SurroundingsOf(spec *agent.Spec) agent.Surroundings {
-	around := m.Surroundings()
-	getenv := around.Getenv
-	around.Getenv = func(name string) string {
-		if value, own := spec.Env[name]; own {
-			return value
-		}
-		return getenv(name)
-	}
-	return around
+	return m.Surroundings().With(spec.Env)
 }
 
 // SearchPath returns the PATH of an agent with variables of its own.

@@ -31,7 +31,7 @@ func keys() []string {
 // login finds how opencode would log in: by what opencode auth has left, keys
 // in variables, and keys in its configuration.
 func login(s agent.Surroundings) agent.Login {
-	l := agent.Login{Missing: "set the key of a provider, such as $ANTHROPIC_API_KEY, or log in by opencode auth login"}
+	l := agent.Login{Addresses: map[string]string{}, Missing: "set the key of a provider, such as $ANTHROPIC_API_KEY, or log in by opencode auth login"}
 	var ways []string
 	auth := filepath.Join(folder(s, "XDG_DATA_HOME", ".local/share"), "auth.json")
 	if text, err := s.Read(auth); err == nil {
@@ -77,7 +77,14 @@ func configured(s agent.Surroundings, l *agent.Login) (providers []string) {
 				l.Env = append(l.Env, name)
 			}
 		}
-		providers = append(providers, withKeys(text)...)
+		for name, options := range optionsOf(text) {
+			if base, _ := options["baseURL"].(string); base != "" {
+				l.Addresses[name] = filled(s, base)
+			}
+			if options["apiKey"] != nil || options["baseURL"] != nil {
+				providers = append(providers, name)
+			}
+		}
 	}
 	for _, name := range []string{"config.json", "opencode.json", "opencode.jsonc"} {
 		if text, err := s.Read(filepath.Join(dir, name)); err == nil {
@@ -99,22 +106,25 @@ func configured(s agent.Surroundings, l *agent.Login) (providers []string) {
 	return slices.Compact(providers)
 }
 
-// withKeys are the providers of a configuration that have options: a key, or the
-// address of a server that may need none.
-func withKeys(text []byte) (names []string) {
-	all, err := wire.Settings(text)
+// optionsOf returns the options of each provider of a configuration, such as a key,
+// or the address of a server that may need none.
+func optionsOf(text []byte) map[string]map[string]any {
+	settings, err := wire.Settings(text)
 	if err != nil {
 		return nil // said at the launch
 	}
-	providers, _ := all["provider"].(map[string]any)
+	all := map[string]map[string]any{}
+	providers, _ := settings["provider"].(map[string]any)
 	for name, is := range providers {
 		provider, _ := is.(map[string]any)
-		options, _ := provider["options"].(map[string]any)
-		if options["apiKey"] != nil || options["baseURL"] != nil {
-			names = append(names, name)
-		}
+		all[name], _ = provider["options"].(map[string]any)
 	}
-	return names
+	return all
+}
+
+// filled returns a value of a configuration with its variables.
+func filled(s agent.Surroundings, value string) string {
+	return named().ReplaceAllStringFunc(value, func(m string) string { return s.Getenv(named().FindStringSubmatch(m)[1]) })
 }
 
 // callers are the variables that opencode does not get as the user has them, for

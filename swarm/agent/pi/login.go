@@ -25,7 +25,7 @@ func login(around agent.Surroundings) agent.Login {
 	l.variables()
 	l.instructions()
 	l.files = append(l.files, agent.File{Name: homeFile, Data: []byte(l.dir)})
-	found := agent.Login{Files: l.files, Env: l.env, Risk: strings.Join(l.risks, "; ")}
+	found := agent.Login{Files: l.files, Env: l.env, Addresses: l.addresses, Risk: strings.Join(l.risks, "; ")}
 	if len(l.ways) == 0 {
 		found.Missing = "a key in a variable that pi knows, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; " +
 			"a login made with /login in pi; or a provider in " + l.named("models.json")
@@ -68,10 +68,11 @@ type finder struct {
 	dir             string
 	defaultProvider string
 
-	files []agent.File
-	ways  []way
-	env   []string
-	risks []string
+	files     []agent.File
+	ways      []way
+	env       []string
+	risks     []string
+	addresses map[string]string
 }
 
 func (l *finder) rank(w way) int {
@@ -202,7 +203,8 @@ func (l *finder) providers() {
 	l.files = append(l.files, agent.File{Name: name, Data: text})
 	var is struct {
 		Providers map[string]struct {
-			APIKey string `json:"apiKey"`
+			APIKey  string `json:"apiKey"`
+			BaseURL string `json:"baseUrl"`
 		} `json:"providers"`
 	}
 	// Keys and headers may name variables anywhere. Comments are allowed, so
@@ -212,7 +214,9 @@ func (l *finder) providers() {
 		l.ways = append(l.ways, way{"", "providers in " + l.named(name)})
 		return
 	}
+	l.addresses = map[string]string{}
 	for _, provider := range sortedKeys(is.Providers) {
+		l.addresses[provider] = is.Providers[provider].BaseURL
 		key := is.Providers[provider].APIKey
 		if key != "" && l.value(key, "the key of "+provider) {
 			l.ways = append(l.ways, way{provider, fmt.Sprintf("%s in %s", provider, l.named(name))})

@@ -62,6 +62,7 @@ func Kind() agent.Kind {
 		// It says each word of its model, but nothing while a command runs.
 		Quiet:   10 * time.Minute,
 		Paid:    true,
+		Fetches: true,
 		Reports: true,
 		// Its providers differ in where they are and which account is meant.
 		Variables: []string{

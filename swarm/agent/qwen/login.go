@@ -1,6 +1,7 @@
 package qwen
 
 import (
+	"cmp"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -69,7 +70,7 @@ func login(s agent.Surroundings) agent.Login {
 		}
 		l.try(w)
 		if l.Name != "" {
-			l.Provider = l.reaches(w)
+			l.Provider, l.Addresses = l.reaches(w), l.addresses(w)
 		}
 		if named == "" && l.Name != "" {
 			l.Files = append(l.Files, agent.File{Name: wayFile, Data: []byte(w.name)})
@@ -117,10 +118,7 @@ func (l *finding) reaches(w way) string {
 	case "vertex-ai":
 		return "google-vertex"
 	}
-	base := l.in.Getenv("OPENAI_BASE_URL")
-	if base == "" {
-		base = wire.Variable(l.own, "OPENAI_BASE_URL")
-	}
+	base := l.base()
 	u, err := url.Parse(base)
 	switch {
 	case base == "" && len(keysOf(l.settings, w.name)) > 0, err != nil:
@@ -131,6 +129,30 @@ func (l *finding) reaches(w way) string {
 		return "qwen"
 	}
 	return u.Host
+}
+
+// base is the address of a server that speaks OpenAI's protocol, by variables.
+func (l *finding) base() string {
+	const name = "OPENAI_BASE_URL"
+	return cmp.Or(l.in.Getenv(name), wire.Variable(l.own, name))
+}
+
+// addresses are the servers behind a way to log in: by its variables, and by the
+// settings of models.
+func (l *finding) addresses(w way) map[string]string {
+	all := map[string]string{}
+	switch w.name {
+	case "openai", "openai-responses":
+		inSettings, _ := wire.Object(l.settings, "env")["OPENAI_BASE_URL"].(string)
+		all[""] = cmp.Or(l.base(), inSettings)
+	case "anthropic":
+		all[""] = l.in.Getenv("ANTHROPIC_BASE_URL")
+	}
+	for _, m := range modelsOf(l.settings, w.name) {
+		id, _ := m["id"].(string)
+		all[id], _ = m["baseUrl"].(string)
+	}
+	return all
 }
 
 // ofProvider reports whether a variable has to do with a provider of models.
@@ -154,13 +176,22 @@ func selected(settings map[string]any) string {
 // keysOf are the variables in which the models of a way to log in have their
 // keys, as the settings say.
 func keysOf(settings map[string]any, way string) (names []string) {
-	providers, _ := settings["modelProviders"].(map[string]any)
-	models, _ := providers[way].([]any)
-	for _, m := range models {
-		model, _ := m.(map[string]any)
+	for _, model := range modelsOf(settings, way) {
 		if name, _ := model["envKey"].(string); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// modelsOf are the models that the settings name for a way to log in.
+func modelsOf(settings map[string]any, way string) (models []map[string]any) {
+	providers, _ := settings["modelProviders"].(map[string]any)
+	named, _ := providers[way].([]any)
+	for _, m := range named {
+		if model, ok := m.(map[string]any); ok {
+			models = append(models, model)
+		}
+	}
+	return models
 }

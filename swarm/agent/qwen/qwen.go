@@ -34,6 +34,7 @@ func Kind() agent.Kind {
 		// while a command runs.
 		Quiet:    15 * time.Minute,
 		Paid:     true,
+		Fetches:  true,
 		Placed:   true,
 		Sessions: []string{"projects/*/chats/*.jsonl"},
 		Check:    check,

@@ -3,6 +3,7 @@
 package readiness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -49,7 +50,8 @@ func (e *UnfitError) Hint() string { return e.Advice }
 const anyway = "; --anyway starts it all the same"
 
 // Calls checks the agents of calls. The error is an [*UnfitError] for an agent that is
-// not logged in, whose version is known not to work, or whose program the sandbox hides;
+// not logged in, whose version is known not to work, whose model is at a port that its
+// program blocks, or whose program the sandbox hides;
 // or the cause of the end of ctx. Of an agent with a command of the user's only the
 // folder of its program is checked.
 func (c *Check) Calls(ctx context.Context, calls ...*task.Call) error {
@@ -74,7 +76,11 @@ func (c *Check) Calls(ctx context.Context, calls ...*task.Call) error {
 		if call.Input == nil {
 			continue // the calls of a script have models of their own
 		}
-		if err := c.keyed(engine.SpecOf(c.Config, call)); err != nil {
+		spec = engine.SpecOf(c.Config, call)
+		if err := c.keyed(spec); err != nil {
+			return err
+		}
+		if err := c.connects(spec); err != nil {
 			return err
 		}
 	}
@@ -92,6 +98,23 @@ func (c *Check) keyed(spec *agent.Spec) error {
 		return nil
 	}
 	return &UnfitError{"agent " + spec.Name + ": it is not logged in for " + spec.Model, "set $" + lacks + anyway}
+}
+
+// connects refuses a model whose server has a port to which the program of the agent
+// does not connect.
+func (c *Check) connects(spec *agent.Spec) error {
+	kind, known := c.Machine.Kinds.Find(spec.Kind)
+	if !known || !kind.Fetches || kind.Login == nil || c.Anyway {
+		return nil
+	}
+	address := kind.Login(c.Machine.SurroundingsOf(spec)).Address(spec.Model)
+	if !kind.Blocks(address) {
+		return nil
+	}
+	return &UnfitError{
+		fmt.Sprintf("agent %s: its model is at %s, and %s connects to no server with that port", spec.Name, address, cmp.Or(kind.Program, kind.Name)),
+		"let the server listen at another port, such as 8080" + anyway,
+	}
 }
 
 // agent checks an agent by its program.

@@ -61,9 +61,10 @@ func plainAction(action json.RawMessage) json.RawMessage {
 	return plain
 }
 
-// inquiryText is a script's question in a line, and its possible answers.
+// inquiryText formats the question of a script or an agent in a line, with its
+// possible answers.
 func inquiryText(in inbox.Inquiry) string {
-	text := in.Question
+	text := strings.Join(strings.FieldsFunc(in.Question, func(r rune) bool { return r == '\n' }), " ")
 	if len(in.Choices) > 0 {
 		text += " [" + strings.Join(in.Choices, ", ") + "]"
 	}

@@ -167,11 +167,14 @@ func (w *Watcher) see(r event.Record) {
 			w.progress.Say("-- " + strings.TrimRight(line, "\n"))
 		}
 	case *event.Questioned:
-		if in, ok := inbox.InquiryOf(e); ok {
+		switch in, inquiry := inbox.InquiryOf(e); {
+		case inquiry && e.Agent == "":
 			w.progress.Say(fmt.Sprintf("the script asks %s: %s", e.ID, inquiryText(in)))
-			break
+		case inquiry:
+			w.line(e.Agent, "asks "+e.ID, 0, inquiryText(in))
+		default:
+			w.line(e.Agent, "asks "+e.ID, 0, "wants "+cmdline.WantsText(e.Action))
 		}
-		w.line(e.Agent, "asks "+e.ID, 0, "wants "+cmdline.WantsText(e.Action))
 	case *event.Replied:
 		w.replied(e)
 	case *event.QuotaClosed, *event.QuotaOpened, *event.QuotaUsed:

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -64,5 +65,29 @@ func TestToldOfTheEnd(t *testing.T) {
 				t.Errorf("the terminal was sent %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestInquiryLine holds that progress names the asker of a question, and shows its
+// text in a line.
+func TestInquiryLine(t *testing.T) {
+	t.Parallel()
+	for agent, want := range map[task.ID]string{
+		"":   "the script asks k3x9q2-1: Which? - a: first [a, b]\n",
+		"a1": "a1 hi asks k3x9q2-1: Which? - a: first [a, b]\n",
+	} {
+		var b strings.Builder
+		call := &task.Call{Agent: "x", Input: &task.TypedAgentInput{Prompt: "hi"}}
+		added := event.Record{N: 1, Time: time.Now(), Event: &event.Called{Agent: "a1", Call: call}}
+		w := &Watcher{
+			Began: time.Now(), progress: newProgress(&b, terminal.Output{Descriptor: -1}.WithEnv(getenv.Func("TERM=dumb"))), told: map[string]bool{},
+			View: store.Fold(store.Identity{Run: "k3x9q2"}, []event.Record{added}),
+		}
+		w.see(event.Record{N: 2, Time: time.Now(), Event: &event.Questioned{
+			ID: "k3x9q2-1", Agent: agent, Attempt: 1, Action: json.RawMessage(`{"question":"Which?\n- a: first","choices":["a","b"]}`),
+		}})
+		if got := b.String(); got != want {
+			t.Errorf("asked by %q, progress says %q, want %q", agent, got, want)
+		}
 	}
 }

@@ -86,7 +86,11 @@ func applyAction(c *cli.Context, env cmdline.Env) error {
 		if c.Bool("json") {
 			err = cmdline.PrintJSON(env.Stdout, o)
 		} else {
-			_, err = fmt.Fprintf(env.Stdout, "applied %s: %s\n", a.ID, termtext.Count(len(o.Paths), "file", "files"))
+			name := string(a.ID)
+			if latest := s.View.Agent(a.ID); latest != nil && latest.Attempt != a.Attempt {
+				name = store.AttemptName(a.ID, a.Attempt)
+			}
+			_, err = fmt.Fprintf(env.Stdout, "applied %s: %s\n", name, termtext.Count(len(o.Paths), "file", "files"))
 		}
 		if err != nil {
 			return err
