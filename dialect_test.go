@@ -70,3 +70,40 @@ func dialectIn(t *testing.T, path string) (found []string) {
 	})
 	return found
 }
+
+// TestCommentsNameThings counts two words that stand where a noun should: "what"
+// and "one". The bounds are per 1,000 words of comments.
+func TestCommentsNameThings(t *testing.T) {
+	t.Parallel()
+	words := regexp.MustCompile(`[A-Za-z']+`)
+	total, counts := 0, map[string]int{}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == "testdata":
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, group := range file.Comments {
+			for _, word := range words.FindAllString(strings.ToLower(group.Text()), -1) {
+				total++
+				counts[word]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word, most := range map[string]float64{"what": 3, "one": 4} {
+		if rate := float64(counts[word]) * 1000 / float64(total); rate > most {
+			t.Errorf("%q stands %.1f times in 1,000 words of comments, want at most %.0f", word, rate, most)
+		}
+	}
+}

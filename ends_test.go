@@ -18,7 +18,7 @@ import (
 	"agentswarm/worktree"
 )
 
-// walledYard is a fixture whose agents have the default settings: walls, and
+// sandboxedFixture is a fixture whose agents have the default settings: walls, and
 // workspaces that are overlays.
 func sandboxedFixture(t *testing.T) *fixture {
 	t.Helper()

@@ -48,7 +48,7 @@ func newFixture(t *testing.T) *fixture {
 	return newFixtureIn(t, t.TempDir())
 }
 
-// newYardIn is newYard in a folder that the caller removes.
+// newFixtureIn is newFixture in a folder that the caller removes.
 func newFixtureIn(t *testing.T, dir string) *fixture {
 	t.Helper()
 	y := &fixture{

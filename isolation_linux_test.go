@@ -31,7 +31,7 @@ func TestIsolation(t *testing.T) {
 		t.Run(mode.name, func(t *testing.T) {
 			t.Parallel()
 			needMode(t, mode)
-			y := newYardAtHome(t)
+			y := newFixtureAtHome(t)
 			if line := y.swarm([]string{"SWARM_SANDBOX=auto"}, "doctor").stdout; mode.name == modeFull && strings.Contains(line, "full (but") {
 				t.Skip("the full sandbox is incomplete here:", line)
 			}
@@ -62,7 +62,7 @@ func TestChecksApart(t *testing.T) {
 		t.Run(mode.name, func(t *testing.T) {
 			t.Parallel()
 			needMode(t, sandboxMode{name: modeFull})
-			y := newYardAtHome(t)
+			y := newFixtureAtHome(t)
 			y.env = append(y.env, "SWARM_SANDBOX=auto", "SWARM_BACKEND=auto")
 			inHome := y.listen("unix", filepath.Join(y.dir, "home", "s"))
 			y.copyTestBinary(filepath.Join(y.dir, "bin", isolationProbeName))
@@ -85,9 +85,9 @@ func TestChecksApart(t *testing.T) {
 	}
 }
 
-// newYardAtHome is a fixture outside of /tmp and /var/tmp: there it would keep all of
+// newFixtureAtHome is a fixture outside of /tmp and /var/tmp: there it would keep all of
 // them closed to agents, and agents of the full sandbox see nothing else of them.
-func newYardAtHome(t *testing.T) *fixture {
+func newFixtureAtHome(t *testing.T) *fixture {
 	t.Helper()
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -117,7 +117,7 @@ func TestRepositoryBelowTmp(t *testing.T) {
 		t.Run(mode.name, func(t *testing.T) {
 			t.Parallel()
 			needMode(t, mode)
-			y := newYardAtHome(t)
+			y := newFixtureAtHome(t)
 			dir, err := os.MkdirTemp("/tmp", "swarm-isolation-")
 			y.must(err)
 			t.Cleanup(func() { y.must(worktree.RemoveAll(dir)) })
@@ -146,7 +146,7 @@ func TestSocketsBelowTmp(t *testing.T) {
 	t.Parallel()
 	mode := sandboxModes()[1]
 	needMode(t, mode)
-	y := newYardAtHome(t)
+	y := newFixtureAtHome(t)
 	y.state = filepath.Join(y.dir, strings.Repeat("x", 100))
 	y.env = append(y.env, "SWARM_SANDBOX=auto", "SWARM_BACKEND=auto", "SWARM_STATE_DIR="+y.state)
 	failed := y.results(append(slices.Clone(mode.behind), "swarm", "run", "--json", "--each", "pkg/p0/", "--", "sh", "-ec", `

@@ -13,7 +13,7 @@ import (
 	"agentswarm/worktree"
 )
 
-// budgetYard is a fixture whose agents cost a hundred tokens each.
+// budgetFixture is a fixture whose agents cost a hundred tokens each.
 func budgetFixture(t *testing.T) *fixture {
 	t.Helper()
 	y := newFixture(t)

@@ -67,7 +67,7 @@ while (sa.status(h.id).status === 'running' && !(await sa.send(h.id, 'the word')
 return [one, two, (await sa.join(h.id)).output]`,
 }
 
-// scriptYard is a fixture whose agents carry out their prompts.
+// scriptFixture is a fixture whose agents carry out their prompts.
 func scriptFixture(t *testing.T) *fixture {
 	t.Helper()
 	y := newFixture(t)

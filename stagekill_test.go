@@ -15,7 +15,7 @@ import (
 	"agentswarm/worktree"
 )
 
-// stageYard is a fixture whose agent does each stage by its prompt. The reviewer
+// stageFixture is a fixture whose agent does each stage by its prompt. The reviewer
 // sends its first work back once. The ledger has a line for each paid answer.
 func stageFixture(t *testing.T) *fixture {
 	t.Helper()
