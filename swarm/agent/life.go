@@ -28,8 +28,8 @@ type Life struct {
 	Stdout, Stderr string   // required: files that must not exist yet
 	OutputLimit    int64    // bytes; 0 is the default of proc
 
-	// Walls is what the supervisor makes the walls from.
-	Walls json.RawMessage
+	// Sandbox is what the supervisor makes the walls from.
+	Sandbox json.RawMessage
 	// Door is where the supervisor lets visitors in; empty: nowhere.
 	Door string
 
@@ -116,7 +116,7 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 		Run: l.Run, Argv: launch.Argv, Env: launch.Environ(l.Env), Dir: l.Dir,
 		Stdin: launch.Stdin, Pipe: launch.Open,
 		Stdout: l.Stdout, Stderr: l.Stderr, Times: true, OutputLimit: l.OutputLimit,
-		Walls: l.Walls, Door: l.Door, Terminal: l.size(), Started: l.Started,
+		Sandbox: l.Sandbox, Door: l.Door, Terminal: l.size(), Started: l.Started,
 	})
 	if err != nil {
 		return nil, err

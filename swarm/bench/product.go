@@ -63,7 +63,7 @@ func (s *Shift) lease(ctx context.Context, r worktree.LeaseRequest) (*place, err
 // run runs a command where an agent would be, and waits for its end.
 func (s *Shift) run(ctx context.Context, p *place, argv ...string) error {
 	box := filepath.Join(p.dir, "box")
-	walls, err := s.Enclose(*p.Workspace, p.dir, box)
+	sandbox, err := s.Enclose(*p.Workspace, p.dir, box)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Shift) run(ctx context.Context, p *place, argv ...string) error {
 		}
 	}
 	started, err := s.Launcher.Start(ctx, proc.Spec{
-		Run: s.Run, Argv: argv, Env: s.Environ, Dir: p.Path(), Walls: walls, Stdout: out, Stderr: said,
+		Run: s.Run, Argv: argv, Env: s.Environ, Dir: p.Path(), Sandbox: sandbox, Stdout: out, Stderr: said,
 	})
 	if err != nil {
 		return err

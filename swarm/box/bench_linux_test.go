@@ -32,10 +32,10 @@ func BenchmarkEnter(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, walls := range map[string]Walls{"nothing": {}, "walls": w} {
+	for name, sandbox := range map[string]Sandbox{"nothing": {}, "walls": w} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := inside(job{Walls: walls, Argv: []string{"/bin/true"}}); err != nil {
+				if _, err := inside(job{Walls: sandbox, Argv: []string{"/bin/true"}}); err != nil {
 					b.Fatal(err)
 				}
 			}

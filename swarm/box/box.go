@@ -4,7 +4,7 @@
 //
 // Two processes share the work. The engine decides by [Compose] what stands
 // where, and starts a supervisor with the attributes of [Attr]; the supervisor
-// calls [Enter], which puts the walls up from inside. Which rung of the ladder
+// calls [Enter], which puts the walls up from inside. Which level of the ladder
 // a system can have is found by [Probe], which tries, and the view of HOME by
 // [ProbeHome].
 //
@@ -17,13 +17,13 @@ import (
 	"fmt"
 )
 
-// Rung is how much of the walls there is. Its zero value is none: what nobody
+// Level is how much of the walls there is. Its zero value is none: what nobody
 // has probed is not relied upon.
-type Rung int
+type Level int
 
 const (
 	// None is no walls: the caller has to find and end processes by itself.
-	None Rung = iota
+	None Level = iota
 	// Landlock keeps an agent from writing outside of what it was given, and
 	// from reading files that are hidden. Nothing is mounted: it works where
 	// things lie, /tmp is the machine's, and names, modes and sockets are not
@@ -44,16 +44,16 @@ const (
 
 // Namespaces reports whether the agent has namespaces of its own: the end of
 // their first process ends all others.
-func (r Rung) Namespaces() bool { return r >= NoOverlayOldProc && r <= Full }
+func (r Level) Namespaces() bool { return r >= NoOverlayOldProc && r <= Full }
 
 // Overlay reports whether layers can be mounted.
-func (r Rung) Overlay() bool { return r == OldProc || r == Full }
+func (r Level) Overlay() bool { return r == OldProc || r == Full }
 
 // FreshProc reports whether only the agent's own processes are visible.
-func (r Rung) FreshProc() bool { return r == NoOverlay || r == Full }
+func (r Level) FreshProc() bool { return r == NoOverlay || r == Full }
 
-// Short names a rung for a line of text.
-func (r Rung) Short() string {
+// Short names a level for a line of text.
+func (r Level) Short() string {
 	switch r {
 	case Full:
 		return "full"
@@ -70,8 +70,8 @@ func (r Rung) Short() string {
 	}
 }
 
-// Guarantee is a sentence about the places that an agent on a rung can write to, and when its processes end.
-func (r Rung) Guarantee() string {
+// Guarantee is a sentence about the places that an agent on a level can write to, and when its processes end.
+func (r Level) Guarantee() string {
 	const ends = "the kernel ends all processes of an agent, even if swarm is killed; "
 	switch r {
 	case Full, OldProc:
@@ -87,8 +87,8 @@ func (r Rung) Guarantee() string {
 	}
 }
 
-// Limits is a sentence about the parts of the machine that a rung does not isolate.
-func (r Rung) Limits() string {
+// Limits is a sentence about the parts of the machine that a level does not isolate.
+func (r Level) Limits() string {
 	const shared = "agents share your network, also servers on localhost; "
 	switch {
 	case r == None:
@@ -107,68 +107,68 @@ func (r Rung) Limits() string {
 	return shared + read + ", and see the processes of the machine, but not end them; their own sandboxes may fail"
 }
 
-func rungNames() []string {
+func levelNames() []string {
 	return []string{"none", "landlock", "no-overlay-old-proc", "no-overlay", "old-proc", "full"}
 }
 
-// String returns the rung's word.
-func (r Rung) String() string {
-	if names := rungNames(); r >= 0 && int(r) < len(names) {
+// String returns the level's word.
+func (r Level) String() string {
+	if names := levelNames(); r >= 0 && int(r) < len(names) {
 		return names[r]
 	}
-	return fmt.Sprintf("rung(%d)", int(r))
+	return fmt.Sprintf("level(%d)", int(r))
 }
 
-// MarshalText writes the rung's word.
-func (r Rung) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+// MarshalText writes the level's word.
+func (r Level) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads the rung's word.
-func (r *Rung) UnmarshalText(text []byte) error {
-	for i, name := range rungNames() {
+// UnmarshalText reads the level's word.
+func (r *Level) UnmarshalText(text []byte) error {
+	for i, name := range levelNames() {
 		if name == string(text) {
-			*r = Rung(i)
+			*r = Level(i)
 			return nil
 		}
 	}
 	return fmt.Errorf("unknown sandbox %q", text)
 }
 
-// Refusal is one or more rungs that this system does not give.
+// Refusal is one or more levels that this system does not give.
 type Refusal struct {
-	// Rung is what was tried first, and More are the next, which failed alike.
-	Rung Rung
-	More []Rung
+	// Level is what was tried first, and More are the next, which failed alike.
+	Level Level
+	More  []Level
 	// Err is what the failing step said.
 	Err error
 }
 
 func (r *Refusal) Error() string {
-	words := r.Rung.String()
-	for _, rung := range r.More {
-		words += ", " + rung.String()
+	words := r.Level.String()
+	for _, level := range r.More {
+		words += ", " + level.String()
 	}
 	return fmt.Sprintf("sandbox %s: %v", words, r.Err)
 }
 
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Probe returns the best rung that works here. The function given must really
-// start something with Attr and Enter of a rung and say how that failed:
+// Probe returns the best level that works here. The function given must really
+// start something with Attr and Enter of a level and say how that failed:
 // nothing else tells, because kernels, containers and policies refuse at
-// different steps. The error joins a *Refusal for every reason why better rungs
+// different steps. The error joins a *Refusal for every reason why better levels
 // were refused; it explains the answer and does not take it back.
-func Probe(try func(Rung) error) (Rung, error) {
+func Probe(try func(Level) error) (Level, error) {
 	var refusals []error
 	var last *Refusal
-	for _, rung := range ladder() {
-		err := try(rung)
+	for _, level := range ladder() {
+		err := try(level)
 		switch {
 		case err == nil:
-			return rung, errors.Join(refusals...)
+			return level, errors.Join(refusals...)
 		case last != nil && last.Err.Error() == err.Error():
-			last.More = append(last.More, rung)
+			last.More = append(last.More, level)
 		default:
-			last = &Refusal{Rung: rung, Err: err}
+			last = &Refusal{Level: level, Err: err}
 			refusals = append(refusals, last)
 		}
 	}

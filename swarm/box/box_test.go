@@ -15,7 +15,7 @@ func TestRung(t *testing.T) {
 	}
 	for r := None; r <= Full; r++ {
 		text, _ := r.MarshalText()
-		var got Rung
+		var got Level
 		if err := got.UnmarshalText(text); err != nil || got != r {
 			t.Errorf("UnmarshalText(%q) = %v, %v, want %v", text, got, err, r)
 		}
@@ -27,13 +27,13 @@ func TestRung(t *testing.T) {
 			t.Errorf("%v guarantees %q", r, r.Guarantee())
 		}
 	}
-	if len(words) != len(rungNames()) {
+	if len(words) != len(levelNames()) {
 		t.Errorf("limits are %v", words)
 	}
-	if err := new(Rung).UnmarshalText([]byte("bricks")); err == nil {
+	if err := new(Level).UnmarshalText([]byte("bricks")); err == nil {
 		t.Error("unknown walls are accepted")
 	}
-	if got := Rung(99).String(); got != "rung(99)" {
+	if got := Level(99).String(); got != "level(99)" {
 		t.Errorf("String = %q", got)
 	}
 }
@@ -43,7 +43,7 @@ func TestProbe(t *testing.T) {
 	no := errors.New("mount a new /proc: no")
 	for best := range len(ladder()) + 1 {
 		tried := 0
-		got, err := Probe(func(r Rung) error {
+		got, err := Probe(func(r Level) error {
 			if r != ladder()[tried] {
 				t.Errorf("try %d was of %v, want %v", tried, r, ladder()[tried])
 			}
@@ -61,7 +61,7 @@ func TestProbe(t *testing.T) {
 			t.Errorf("Probe, %d refused = %v, %v, want %v", best, got, err, want)
 		}
 		var refusal *Refusal
-		if best > 0 && (!errors.As(err, &refusal) || refusal.Rung != ladder()[0] ||
+		if best > 0 && (!errors.As(err, &refusal) || refusal.Level != ladder()[0] ||
 			strings.Count(err.Error(), no.Error()) != 1 || len(refusal.More) != best-1) {
 			t.Errorf("Probe explains itself with %v", err)
 		}
@@ -73,10 +73,10 @@ func TestNoneIsNothing(t *testing.T) {
 	if attr := Attr(None); attr != nil {
 		t.Errorf("Attr(None) = %+v, want nil", attr)
 	}
-	if err := Enter(Walls{}); err != nil {
+	if err := Enter(Sandbox{}); err != nil {
 		t.Errorf("Enter(Walls{}) = %v", err)
 	}
-	if err := Enter(Walls{Rung: Full}); err == nil {
+	if err := Enter(Sandbox{Level: Full}); err == nil {
 		t.Error("Enter succeeds outside of a namespace")
 	}
 }
@@ -84,7 +84,7 @@ func TestNoneIsNothing(t *testing.T) {
 // TestPieceOnTheWire: a path that is not text arrives as it is.
 func TestPieceOnTheWire(t *testing.T) {
 	t.Parallel()
-	give := Walls{Rung: Full, Open: true, Pieces: []Piece{
+	give := Sandbox{Level: Full, Open: true, Pieces: []Piece{
 		{At: "/\xff", From: "/a\xfe", Write: true, Optional: true},
 		{At: "/b", Lower: []string{"/\xfd", "/c"}, Upper: "/u\x80", Work: "/w", Sealed: true},
 		{At: "/s", Scratch: true}, {At: "/e", Empty: true},
@@ -93,7 +93,7 @@ func TestPieceOnTheWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got Walls
+	var got Sandbox
 	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, give) {
 		t.Errorf("Unmarshal(Marshal) = %+v, %v, want %+v", got, err, give)
 	}

@@ -18,25 +18,25 @@ import (
 // its links, and one that does not exist is left out. Without overlays the
 // view of HOME is Apart, whatever the place says, /tmp and /var/tmp are
 // empty private folders, and the pieces of the place have to be binds.
-func Compose(rung Rung, open bool, p Place) (Walls, error) {
-	w := Walls{Rung: rung, Open: open}
-	if rung == None {
+func Compose(level Level, open bool, p Place) (Sandbox, error) {
+	w := Sandbox{Level: level, Open: open}
+	if level == None {
 		return w, nil
 	}
-	c := &composing{Place: p, rung: rung}
+	c := &composing{Place: p, level: level}
 	c.Home, _ = real(p.Home)
 	if state, ok := real(p.State); ok {
 		c.State = state
 	}
-	if !rung.Overlay() {
+	if !level.Overlay() {
 		c.View = Apart
 	}
 	switch {
 	case !open:
 		if err := c.around(); err != nil {
-			return Walls{}, fmt.Errorf("make the sandbox: %w", err)
+			return Sandbox{}, fmt.Errorf("make the sandbox: %w", err)
 		}
-	case rung.Namespaces() && len(p.Pieces) > 0:
+	case level.Namespaces() && len(p.Pieces) > 0:
 		// A piece in it may stand where there is a link outside.
 		c.masks = append(c.masks, Piece{At: c.State, Empty: true})
 	}
@@ -53,13 +53,13 @@ const (
 // folder itself, in the view Whole the layer that it writes to.
 func HomeOf(private string) string { return filepath.Join(private, homeName) }
 
-// TmpOf is the TMPDIR of an agent below its private folder, on the rung
+// TmpOf is the TMPDIR of an agent below its private folder, on the level
 // Landlock.
 func TmpOf(private string) string { return filepath.Join(private, tmpName) }
 
 type composing struct {
 	Place
-	rung  Rung
+	level Level
 	fresh bool    // the layer that HOME writes to is new
 	open  []Piece // what is seen
 	masks []Piece // what is not; they stand above the others
@@ -69,7 +69,7 @@ func (c *composing) add(p ...Piece) { c.open = append(c.open, p...) }
 
 // around puts up what hides the rest of the machine.
 func (c *composing) around() error {
-	if c.rung == Landlock {
+	if c.level == Landlock {
 		return c.fenced()
 	}
 	for _, step := range []func() error{c.temporary, c.running, c.home, c.cachesElsewhere, c.write} {
@@ -391,7 +391,7 @@ func (c *composing) layer(at, name string, hidden bool) error {
 		}
 	}
 	c.fresh = c.fresh || made && name == homeName
-	if !c.rung.Overlay() {
+	if !c.level.Overlay() {
 		c.add(Piece{At: at, From: upper, Write: true})
 		return nil
 	}

@@ -16,13 +16,13 @@ import (
 	"agentswarm/internal/testprogram"
 )
 
-// namespaced are the rungs with namespaces that this system gives.
-func namespaced(t *testing.T) []Rung {
+// namespaced are the levels with namespaces that this system gives.
+func namespaced(t *testing.T) []Level {
 	t.Helper()
-	var all []Rung
-	for _, rung := range ladder() {
-		if rung.Namespaces() && try(rung, new(facts)) == nil {
-			all = append(all, rung)
+	var all []Level
+	for _, level := range ladder() {
+		if level.Namespaces() && try(level, new(facts)) == nil {
+			all = append(all, level)
 		}
 	}
 	if len(all) == 0 {
@@ -46,20 +46,20 @@ func places(t *testing.T, i int) []func(*testing.T) string {
 func TestOddPaths(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("/"+strings.Repeat("l", 200), 9)
-	for _, rung := range namespaced(t) {
+	for _, level := range namespaced(t) {
 		for i, odd := range []string{" a b,c:d", `a\b\040"c'`, "-o\nlowerdir=ü", long} {
 			for _, where := range places(t, i) {
 				g := newFixture(t, mustMkdir(t, filepath.Join(where(t), odd)))
-				p := g.on(rung)
+				p := g.on(level)
 				p.Write = []string{mustMkdir(t, g.Dir+"/shared")}
-				w := compose(t, rung, p)
+				w := compose(t, level, p)
 				out := sh(t, w, `cd "$1" && echo new >file && cat file && ls -A "$2" && echo x >"$3/x"`,
 					g.Repo, g.Home+"/.ssh", g.Dir+"/shared")
 				if out != "new\n" {
-					t.Errorf("%v, %q: %q", rung, odd, out)
+					t.Errorf("%v, %q: %q", level, odd, out)
 				}
 				if text, _ := os.ReadFile(g.Dir + "/shared/x"); string(text) != "x\n" {
-					t.Errorf("%v, %q: the shared folder holds %q", rung, odd, text)
+					t.Errorf("%v, %q: the shared folder holds %q", level, odd, text)
 				}
 			}
 		}
@@ -69,7 +69,7 @@ func TestOddPaths(t *testing.T) {
 // TestHomes: no HOME may keep an agent from starting.
 func TestHomes(t *testing.T) {
 	t.Parallel()
-	for n, rung := range namespaced(t) {
+	for n, level := range namespaced(t) {
 		homes := map[string]func(*fixture) string{
 			"none": func(*fixture) string { return "" }, "root": func(*fixture) string { return "/" },
 			"missing": func(*fixture) string { return "/nonexistent" }, "relative": func(*fixture) string { return "home" },
@@ -88,12 +88,12 @@ func TestHomes(t *testing.T) {
 		for i, name := range slices.Sorted(maps.Keys(homes)) {
 			for _, where := range places(t, n+i) {
 				g := newFixture(t, where(t))
-				p := g.on(rung)
+				p := g.on(level)
 				p.Home = homes[name](g)
 				p.Hide = nil
-				out := sh(t, compose(t, rung, p), `cat "$1/file"; ls -A "$2"`, g.Repo, g.State)
+				out := sh(t, compose(t, level, p), `cat "$1/file"; ls -A "$2"`, g.Repo, g.State)
 				if out != "baserepo-1\n" {
-					t.Errorf("HOME is %s, %v: %q", name, rung, out)
+					t.Errorf("HOME is %s, %v: %q", name, level, out)
 				}
 			}
 		}
@@ -130,7 +130,7 @@ func TestViews(t *testing.T) {
 // the files of its agent.
 func TestApart(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
+	for _, level := range namespaced(t) {
 		g := newFixture(t, outside(t))
 		elsewhere := mustMkdir(t, g.Home+"/caches/rustup")
 		write(t, elsewhere+"/rustc", "theirs")
@@ -139,12 +139,12 @@ func TestApart(t *testing.T) {
 		if err := os.Symlink(g.State, link); err != nil {
 			t.Fatal(err)
 		}
-		p := g.on(rung)
+		p := g.on(level)
 		p.View, p.State, p.Private = Apart, link, link+strings.TrimPrefix(g.Private, g.State)
-		out := sh(t, compose(t, rung, p), `echo mine >"$1/new" && cat "$1/new" "$2/rustc"
+		out := sh(t, compose(t, level, p), `echo mine >"$1/new" && cat "$1/new" "$2/rustc"
 			for dir in "$2" "$3"; do (echo mine >"$dir/new" || echo closed) 2>&-; done`, HomeOf(p.Private), elsewhere, g.Home+"/.cache")
 		if got := strings.Join(strings.Fields(out), " "); got != "mine theirsclosed closed" {
-			t.Errorf("%v: %q", rung, got)
+			t.Errorf("%v: %q", level, got)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestProbeHome(t *testing.T) {
 	no := errors.New("no")
 	for _, tt := range []struct {
 		name   string
-		rung   Rung
+		level  Level
 		refuse []View
 		want   View
 		why    bool
@@ -165,7 +165,7 @@ func TestProbeHome(t *testing.T) {
 		{"nothing", Full, []View{Whole, Apart}, Apart, true, true},
 		{"without overlays", NoOverlay, []View{Whole}, Apart, false, false},
 	} {
-		view, why, err := ProbeHome(Place{Home: t.TempDir()}, tt.rung, func(v View) error {
+		view, why, err := ProbeHome(Place{Home: t.TempDir()}, tt.level, func(v View) error {
 			for _, refused := range tt.refuse {
 				if v == refused {
 					return no
@@ -176,7 +176,7 @@ func TestProbeHome(t *testing.T) {
 		if view != tt.want || (why != nil) != tt.why || (err != nil) != tt.err {
 			t.Errorf("%s: %v, %v, %v", tt.name, view, why, err)
 		}
-		if why != nil && (!errors.Is(why, no) || ViewIn(tt.rung, errors.Join(why)) != view) {
+		if why != nil && (!errors.Is(why, no) || ViewIn(tt.level, errors.Join(why)) != view) {
 			t.Errorf("%s: %v does not explain %v", tt.name, why, view)
 		}
 	}
@@ -190,7 +190,7 @@ func TestProbeHome(t *testing.T) {
 // TestPrograms runs what lies below a /tmp that is hidden.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
+	for _, level := range namespaced(t) {
 		g := newFixture(t, inTmp(t))
 		write(t, g.Dir+"/x/other", "other")
 		mkdir(t, g.Dir+"/x/bin")
@@ -200,18 +200,18 @@ func TestPrograms(t *testing.T) {
 		if err := os.Symlink("../lib/real", g.Dir+"/x/bin/linked"); err != nil {
 			t.Fatal(err)
 		}
-		p := g.on(rung)
+		p := g.on(level)
 		p.Programs = []string{
 			g.Dir + "/x/bin", g.Dir + "/x/bin/linked", "/usr/bin", "/tmp", "/", "relative", g.Dir + "/none", "", g.Home + "/.ssh",
 		}
-		out := sh(t, compose(t, rung, p), `"$1/x/bin/hello"; "$1/x/bin/linked"; ls -A "$1/x" "$2"; echo x 2>&- >"$1/x/bin/hello" && echo written; true`,
+		out := sh(t, compose(t, level, p), `"$1/x/bin/hello"; "$1/x/bin/linked"; ls -A "$1/x" "$2"; echo x 2>&- >"$1/x/bin/hello" && echo written; true`,
 			g.Dir, g.Home+"/.ssh")
 		if got := strings.Join(strings.Fields(out), " "); !strings.HasPrefix(got, "hello linked") ||
 			strings.Contains(got, "other") || strings.Contains(got, "written") || strings.Contains(got, "id") {
-			t.Errorf("%v: %q", rung, got)
+			t.Errorf("%v: %q", level, got)
 		}
-		if out := sh(t, compose(t, rung, g.on(rung)), `"$1/x/bin/hello" 2>&1; true`, g.Dir); strings.HasPrefix(out, "hello") {
-			t.Errorf("%v: /tmp is not private", rung)
+		if out := sh(t, compose(t, level, g.on(level)), `"$1/x/bin/hello" 2>&1; true`, g.Dir); strings.HasPrefix(out, "hello") {
+			t.Errorf("%v: /tmp is not private", level)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestPrograms(t *testing.T) {
 // of links into packages, with a file that it reads from another package.
 func TestPackagesBelowTmp(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
+	for _, level := range namespaced(t) {
 		g := newFixture(t, inTmp(t))
 		mkdir(t, g.Dir+"/x/bin")
 		mkdir(t, g.Dir+"/x/node_modules/.bin")
@@ -232,10 +232,10 @@ func TestPackagesBelowTmp(t *testing.T) {
 			os.Symlink("../node_modules/.bin/cli", g.Dir+"/x/bin/cli")); err != nil {
 			t.Fatal(err)
 		}
-		p := g.on(rung)
+		p := g.on(level)
 		p.Programs = []string{g.Dir + "/x/bin", g.Dir + "/x/bin/cli"}
-		if out := sh(t, compose(t, rung, p), `"$1/x/bin/cli" 2>&-; true`, g.Dir); strings.TrimSpace(out) != "from lib" {
-			t.Errorf("%v: %q", rung, out)
+		if out := sh(t, compose(t, level, p), `"$1/x/bin/cli" 2>&-; true`, g.Dir); strings.TrimSpace(out) != "from lib" {
+			t.Errorf("%v: %q", level, out)
 		}
 	}
 }
@@ -243,8 +243,8 @@ func TestPackagesBelowTmp(t *testing.T) {
 // TestHideLinks follows what is hidden to where it is.
 func TestHideLinks(t *testing.T) {
 	t.Parallel()
-	for _, rung := range append(namespaced(t), Landlock) {
-		if try(rung, new(facts)) != nil {
+	for _, level := range append(namespaced(t), Landlock) {
+		if try(level, new(facts)) != nil {
 			continue
 		}
 		g := newFixture(t, outside(t))
@@ -255,19 +255,19 @@ func TestHideLinks(t *testing.T) {
 			os.Symlink("nowhere", g.Home+"/dangling"), os.Symlink(away+"/token", g.Home+"/.token")); err != nil {
 			t.Fatal(err)
 		}
-		p := g.on(rung)
+		p := g.on(level)
 		p.Hide = append(p.Hide, "~/.token", "~/dangling", "~/missing", "/nonexistent/x")
-		w := compose(t, rung, p)
+		w := compose(t, level, p)
 		// An agent that has taken the link away in its copy has not helped the next.
 		for range 2 {
 			if out := run(t, w, "read", g.Home, away); out != "" {
-				t.Errorf("%v: the agent could %s", rung, out)
+				t.Errorf("%v: the agent could %s", level, out)
 			}
 			sh(t, w, `rm -f "$1/.ssh" "$1/.token" 2>&-; mkdir "$1/.ssh" 2>&-; ls -d "$1/missing" "$1/dangling/x" 2>&- && exit 1; true`, g.Home)
-			w = compose(t, rung, p)
+			w = compose(t, level, p)
 		}
 		if exists(g.Home+"/missing") || exists("/nonexistent") {
-			t.Errorf("%v: what is hidden was made", rung)
+			t.Errorf("%v: what is hidden was made", level)
 		}
 	}
 }
@@ -291,28 +291,28 @@ func TestPlantedLinks(t *testing.T) {
 // TestShared: folders to write to are the real ones, seen by all.
 func TestShared(t *testing.T) {
 	t.Parallel()
-	for _, rung := range append(namespaced(t), Landlock) {
-		if try(rung, new(facts)) != nil {
+	for _, level := range append(namespaced(t), Landlock) {
+		if try(level, new(facts)) != nil {
 			continue
 		}
 		g := newFixture(t, outside(t))
-		p := g.on(rung)
+		p := g.on(level)
 		mkdir(t, g.Home+"/shared")
 		p.Write = []string{"~/shared"}
 		p.Hide = append(p.Hide, "~/shared/private")
 		write(t, g.Home+"/shared/private/key", secret)
-		w := compose(t, rung, p)
+		w := compose(t, level, p)
 		sh(t, w, `echo x >"$1/shared/x"`, g.Home)
 		if text, _ := os.ReadFile(g.Home + "/shared/x"); string(text) != "x\n" {
-			t.Errorf("%v: the shared folder holds %q", rung, text)
+			t.Errorf("%v: the shared folder holds %q", level, text)
 		}
 		// A rule of Landlock for a folder is one for all in it.
-		if out := run(t, w, "read", g.Home+"/shared"); out != "" && rung != Landlock {
-			t.Errorf("%v: the agent could %s", rung, out)
+		if out := run(t, w, "read", g.Home+"/shared"); out != "" && level != Landlock {
+			t.Errorf("%v: the agent could %s", level, out)
 		}
 		p.Write = []string{"~/none"}
-		if _, err := Compose(rung, false, p); err != nil { // it may have gone since it was asked for
-			t.Errorf("%v: a folder that is not there is %v", rung, err)
+		if _, err := Compose(level, false, p); err != nil { // it may have gone since it was asked for
+			t.Errorf("%v: a folder that is not there is %v", level, err)
 		}
 	}
 }
@@ -321,17 +321,17 @@ func TestShared(t *testing.T) {
 // remove what is left.
 func TestNothingStays(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
+	for _, level := range namespaced(t) {
 		g := newFixture(t, outside(t))
-		sh(t, compose(t, rung, g.on(rung)), `rm -rf "$1/dir"; mkdir -p /tmp/swarm-box-a /var/tmp/swarm-box-b; chmod 0 /tmp/swarm-box-a /var/tmp/swarm-box-b; echo x >/dev/shm/swarm-box-x`, g.Repo)
+		sh(t, compose(t, level, g.on(level)), `rm -rf "$1/dir"; mkdir -p /tmp/swarm-box-a /var/tmp/swarm-box-b; chmod 0 /tmp/swarm-box-a /var/tmp/swarm-box-b; echo x >/dev/shm/swarm-box-x`, g.Repo)
 		mounts, err := os.ReadFile("/proc/self/mountinfo")
 		if err != nil || strings.Contains(string(mounts), filepath.Base(g.Dir)) {
-			t.Errorf("%v: mounts stay: %v", rung, err)
+			t.Errorf("%v: mounts stay: %v", level, err)
 		}
 		discard(t, g.Private)
 		for _, dir := range []string{g.Home, g.Repo, g.State} {
 			if exists(dir + "/.git.x") {
-				t.Errorf("%v: something stays in %s", rung, dir)
+				t.Errorf("%v: something stays in %s", level, dir)
 			}
 		}
 	}
@@ -340,15 +340,15 @@ func TestNothingStays(t *testing.T) {
 // TestOpen: without closed walls only the pieces are there.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
+	for _, level := range namespaced(t) {
 		g := newFixture(t, outside(t))
-		w, err := Compose(rung, true, g.on(rung))
+		w, err := Compose(level, true, g.on(level))
 		if err != nil {
 			t.Fatal(err)
 		}
 		out := sh(t, w, `cat "$1/file"; cat "$2/.ssh/id"; echo mine >"$2/.bashrc"`, g.Repo, g.Home)
 		if text, _ := os.ReadFile(g.Home + "/.bashrc"); out != "base"+secret || string(text) != "mine\n" {
-			t.Errorf("%v: %q, .bashrc is %q", rung, out, text)
+			t.Errorf("%v: %q, .bashrc is %q", level, out, text)
 		}
 	}
 }
@@ -420,8 +420,8 @@ func TestRootDevices(t *testing.T) {
 // it lies outside of HOME; one that holds the state, or HOME, is left alone.
 func TestCachesElsewhere(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
-		if !rung.Overlay() {
+	for _, level := range namespaced(t) {
+		if !level.Overlay() {
 			continue
 		}
 		g := newFixture(t, outside(t))
@@ -429,16 +429,16 @@ func TestCachesElsewhere(t *testing.T) {
 		if err := os.WriteFile(dir+"/warm", []byte("warm\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := g.on(rung)
+		p := g.on(level)
 		p.Getenv = func(name string) string {
 			return map[string]string{"GOCACHE": dir, "GOPATH": g.Dir, "CARGO_HOME": g.State}[name]
 		}
-		out := sh(t, compose(t, rung, p), `cat "$1/warm" && echo mine > "$1/new" && ls "$1" && ls -A "$2" | head -1`, dir, g.State)
+		out := sh(t, compose(t, level, p), `cat "$1/warm" && echo mine > "$1/new" && ls "$1" && ls -A "$2" | head -1`, dir, g.State)
 		if !strings.HasPrefix(out, "warm\nnew\nwarm\n") {
-			t.Errorf("%v: %q", rung, out)
+			t.Errorf("%v: %q", level, out)
 		}
 		if _, err := os.Lstat(dir + "/new"); err == nil {
-			t.Errorf("%v: what was written is not private", rung)
+			t.Errorf("%v: what was written is not private", level)
 		}
 	}
 }
@@ -448,12 +448,12 @@ func TestCachesElsewhere(t *testing.T) {
 // Packages that are there stay in sight.
 func TestRedirect(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
-		if !rung.Overlay() {
+	for _, level := range namespaced(t) {
+		if !level.Overlay() {
 			continue // HOME is apart, and has all caches.
 		}
 		g := newFixture(t, outside(t))
-		p := g.on(rung)
+		p := g.on(level)
 		p.Pieces = []Piece{{At: g.Repo, From: g.Repo}}
 		there, modules := mustMkdir(t, g.Repo+"/.caches/pip"), mustMkdir(t, g.Repo+"/.caches/mod")
 		write(t, modules+"/module", "packages")
@@ -462,22 +462,22 @@ func TestRedirect(t *testing.T) {
 			"npm_config_cache": g.Repo + "/.caches/new/npm", "GOMODCACHE": modules, "UV_CACHE_DIR": "relative", "GOTMPDIR": "/nonexistent/tmp",
 		}
 		p.Getenv = func(name string) string { return vars[name] }
-		w := compose(t, rung, p)
+		w := compose(t, level, p)
 		for _, kv := range Redirect(w, g.Home, p.Getenv) {
 			name, value, _ := strings.Cut(kv, "=")
 			vars[name] = value
 		}
 		if vars["UV_CACHE_DIR"] != "relative" || vars["GOTMPDIR"] != "" || vars["GOMODCACHE"] != modules {
-			t.Errorf("%v: %v", rung, vars)
+			t.Errorf("%v: %v", level, vars)
 		}
 		out := sh(t, w, `cat "$1/module"; shift; for dir; do mkdir -p "$dir" && echo x >"$dir/x" || echo "$dir"; done`,
 			modules, vars["GOCACHE"], vars["DENO_DIR"], vars["PIP_CACHE_DIR"], vars["CCACHE_DIR"], vars["npm_config_cache"])
 		if out != "packages" {
-			t.Errorf("%v: cannot write to\n%s", rung, out)
+			t.Errorf("%v: cannot write to\n%s", level, out)
 		}
 		for _, path := range []string{there + "/x", g.Dir + "/new", g.Repo + "/.caches/new", g.Home + "/.cache/swarm-gocache"} {
 			if exists(path) {
-				t.Errorf("%v: %s is not private", rung, path)
+				t.Errorf("%v: %s is not private", level, path)
 			}
 		}
 	}
@@ -500,8 +500,8 @@ func TestCacheFolders(t *testing.T) {
 // linked worktree is, can be filled, and what fills it is private.
 func TestCachesInView(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
-		if !rung.Overlay() {
+	for _, level := range namespaced(t) {
+		if !level.Overlay() {
 			continue
 		}
 		g := newFixture(t, outside(t))
@@ -510,12 +510,12 @@ func TestCachesInView(t *testing.T) {
 		p := g.place()
 		p.Pieces = []Piece{{At: g.Repo, From: g.Repo}}
 		p.Getenv = func(name string) string { return map[string]string{"GOCACHE": dir}[name] }
-		out := sh(t, compose(t, rung, p), `echo mine >"$1/new" && ls "$1" && ! echo mine 2>/dev/null >"$2/file"`, dir, g.Repo)
+		out := sh(t, compose(t, level, p), `echo mine >"$1/new" && ls "$1" && ! echo mine 2>/dev/null >"$2/file"`, dir, g.Repo)
 		if out != "new\nwarm\n" {
-			t.Errorf("%v: %q", rung, out)
+			t.Errorf("%v: %q", level, out)
 		}
 		if _, err := os.Lstat(dir + "/new"); err == nil {
-			t.Errorf("%v: what was written is not private", rung)
+			t.Errorf("%v: what was written is not private", level)
 		}
 	}
 }
@@ -524,8 +524,8 @@ func TestCachesInView(t *testing.T) {
 // away is not, also where the state lies in HOME, as it does by default.
 func TestWarmInHome(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
-		if !rung.Overlay() {
+	for _, level := range namespaced(t) {
+		if !level.Overlay() {
 			continue
 		}
 		for _, inCache := range []bool{false, true} {
@@ -536,21 +536,21 @@ func TestWarmInHome(t *testing.T) {
 					g.Private = mustMkdir(t, g.State+"/repo-1/trees/a1/box")
 				}
 				write(t, g.Home+"/.cache/old/gone", "old")
-				p := g.on(rung)
+				p := g.on(level)
 				first := p
 				first.Private = mustMkdir(t, g.State+"/repo-1/warm/box")
-				sh(t, compose(t, rung, first), `echo filled >"$1/filled" && rm -r "$1/old" && mkdir "$1/old"`, g.Home+"/.cache")
+				sh(t, compose(t, level, first), `echo filled >"$1/filled" && rm -r "$1/old" && mkdir "$1/old"`, g.Home+"/.cache")
 				p.Warm = first.Private
-				w := compose(t, rung, p)
+				w := compose(t, level, p)
 				out := sh(t, w, `cd "$1" && cat filled && ls old && cat warm && echo mine >filled && echo mine >warm`, g.Home+"/.cache")
 				if out != "filled\nwarm" {
-					t.Errorf("%v, state in the cache %v: %q", rung, inCache, out)
+					t.Errorf("%v, state in the cache %v: %q", level, inCache, out)
 				}
 				if again := sh(t, w, `cat "$1/filled" && ls "$2"`, g.Home+"/.cache", g.State); again != "mine\nrepo-1\n" && again != "mine\n" {
-					t.Errorf("%v, state in the cache %v, again: %q", rung, inCache, again)
+					t.Errorf("%v, state in the cache %v, again: %q", level, inCache, again)
 				}
 				if text, _ := os.ReadFile(g.Home + "/.cache/warm"); string(text) != "warm" {
-					t.Errorf("%v, state in the cache %v: the user's file holds %q", rung, inCache, text)
+					t.Errorf("%v, state in the cache %v: the user's file holds %q", level, inCache, text)
 				}
 			}
 		}
@@ -561,21 +561,21 @@ func TestWarmInHome(t *testing.T) {
 // caches that variables name.
 func TestOwnHome(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
+	for _, level := range namespaced(t) {
 		for _, home := range []string{"", "/", "/no/such/folder"} {
 			g := newFixture(t, outside(t))
 			cache := filepath.Join(g.Home, ".cache")
 			g.Env["GOCACHE"] = cache
-			p := g.on(rung)
+			p := g.on(level)
 			p.Home = home
-			w := compose(t, rung, p)
+			w := compose(t, level, p)
 			out := sh(t, w, `mkdir -p "$1/.config" && echo x > "$1/.config/x" && cat "$1/.config/x"; (echo y > "$2/y") 2>&- && cat "$2/y" || true`, OwnHome(home), cache)
 			want := "x\n"
-			if rung.Overlay() {
+			if level.Overlay() {
 				want += "y\n"
 			}
 			if out != want {
-				t.Errorf("%v, HOME %q: %q, want %q", rung, home, out, want)
+				t.Errorf("%v, HOME %q: %q, want %q", level, home, out, want)
 			}
 			g.untouched(t)
 		}
@@ -593,7 +593,7 @@ func TestYarnOfRoot(t *testing.T) {
 	cache := filepath.Join(g.Dir, "yarn")
 	write(t, filepath.Join(cache, "v6/x"), "warm")
 	p := g.place()
-	c := &composing{Place: p, rung: Full}
+	c := &composing{Place: p, level: Full}
 	if err := errors.Join(c.layerCaches(cache), c.layerCaches("")); err != nil {
 		t.Fatal(err)
 	}

@@ -124,22 +124,22 @@ func (g *fixture) untouched(t *testing.T) {
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	for _, where := range []func(*testing.T) string{outside, inTmp} {
-		for _, rung := range ladder() {
-			if !rung.Overlay() || try(rung, new(facts)) != nil {
+		for _, level := range ladder() {
+			if !level.Overlay() || try(level, new(facts)) != nil {
 				continue
 			}
 			g := newFixture(t, where(t))
-			w := compose(t, rung, g.place())
+			w := compose(t, level, g.place())
 			for _, path := range []string{
 				g.Home + "/.bashrc", g.Home + "/.cache/warm", g.Sibling + "/file", g.Repo + "/file", g.Repo + "/.git/config",
 			} {
 				out := sh(t, w, `cat "$1" && echo new >"$1" && cat "$1"; echo x >"$1.new"; rm "$1"; ls "$1" 2>&1; true`, path)
 				if !strings.Contains(out, "new\n") || !strings.Contains(out, "No such file") {
-					t.Errorf("%v: %s cannot be written to: %q", rung, path, out)
+					t.Errorf("%v: %s cannot be written to: %q", level, path, out)
 				}
 			}
 			if out := sh(t, w, `cat "$1" "$2"/dir/old`, g.Repo+"/.git/config.new", g.Repo); out != "x\nold" {
-				t.Errorf("%v: the workspace holds %q", rung, out)
+				t.Errorf("%v: the workspace holds %q", level, out)
 			}
 			g.untouched(t)
 		}
@@ -168,7 +168,7 @@ func startOf(pid string) string {
 // own that has the number of another.
 func TestKillIsSeen(t *testing.T) {
 	t.Parallel()
-	if out := run(t, Walls{}, "kill", bystanders(t, nil)[:2]...); !strings.Contains(out, fmt.Sprintf("signal process %d\n", os.Getpid())) {
+	if out := run(t, Sandbox{}, "kill", bystanders(t, nil)[:2]...); !strings.Contains(out, fmt.Sprintf("signal process %d\n", os.Getpid())) {
 		t.Errorf("of a process that can be ended it was told %q", out)
 	}
 	need(t, Full)
@@ -352,12 +352,12 @@ func TestFencedSecret(t *testing.T) {
 // so is the agent's own folder for what it writes.
 func TestMasked(t *testing.T) {
 	t.Parallel()
-	for _, rung := range ladder() {
+	for _, level := range ladder() {
 		g := newFixture(t, t.TempDir())
-		p := g.on(rung)
+		p := g.on(level)
 		p.Pieces = append(p.Pieces, Piece{At: "/srv", From: "/srv"}, Piece{At: g.Dir, From: g.Dir})
 		g.Env["SSH_AUTH_SOCK"], g.Env["XDG_RUNTIME_DIR"] = g.Sibling+"/file", g.Dir
-		w := compose(t, rung, p)
+		w := compose(t, level, p)
 		var masks []string
 		for _, piece := range w.Pieces {
 			if piece.Empty {
@@ -366,7 +366,7 @@ func TestMasked(t *testing.T) {
 		}
 		for _, want := range []string{g.Ctl, g.Sibling + "/file", g.State, g.Home + "/.ssh"} {
 			if !slices.Contains(masks, want) {
-				t.Errorf("%v: %s is not hidden, but %q", rung, want, masks)
+				t.Errorf("%v: %s is not hidden, but %q", level, want, masks)
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func newFixture(t *testing.T, dir string) *fixture {
 	return g
 }
 
-// place is what an agent on the ground is given, on a rung with overlays.
+// place is what an agent on the ground is given, on a level with overlays.
 func (g *fixture) place() Place {
 	return Place{
 		State: g.State, Home: g.Home, Private: g.Private, Sockets: []string{g.Ctl},
@@ -75,14 +75,14 @@ func (g *fixture) place() Place {
 	}
 }
 
-// on is the same on any rung: without overlays the workspace is a folder, and
+// on is the same on any level: without overlays the workspace is a folder, and
 // without mounts it is where it lies.
-func (g *fixture) on(rung Rung) Place {
+func (g *fixture) on(level Level) Place {
 	p := g.place()
 	switch {
-	case rung == Landlock:
+	case level == Landlock:
 		p.Pieces = []Piece{{At: g.Up, From: g.Up, Write: true}, {At: g.Git, From: g.Git, Write: true}}
-	case !rung.Overlay():
+	case !level.Overlay():
 		p.Pieces[1] = Piece{At: g.Repo, From: g.Base, Write: true}
 	}
 	return p
@@ -165,9 +165,9 @@ func discard(t *testing.T, dir string) {
 }
 
 // compose is Compose of walls that are closed.
-func compose(t *testing.T, rung Rung, p Place) Walls {
+func compose(t *testing.T, level Level, p Place) Sandbox {
 	t.Helper()
-	w, err := Compose(rung, false, p)
+	w, err := Compose(level, false, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func compose(t *testing.T, rung Rung, p Place) Walls {
 }
 
 // run lets an agent do something, and fails where that is not what is wanted.
-func run(t *testing.T, w Walls, name string, args ...string) string {
+func run(t *testing.T, w Sandbox, name string, args ...string) string {
 	t.Helper()
 	out, err := inside(job{Walls: w, Task: task{Name: name, Args: args}})
 	if err != nil {
@@ -185,7 +185,7 @@ func run(t *testing.T, w Walls, name string, args ...string) string {
 }
 
 // sh runs a shell behind walls.
-func sh(t *testing.T, w Walls, script string, args ...string) string {
+func sh(t *testing.T, w Sandbox, script string, args ...string) string {
 	t.Helper()
 	out, err := inside(job{Walls: w, Argv: append([]string{"/bin/sh", "-c", script, "sh"}, args...)})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // OwnHome is the path of an agent's HOME where the user has none that agents could
 // write to: it is not set, does not exist or is the root folder. Otherwise it is
-// empty. It is for rungs with namespaces.
+// empty. It is for levels with namespaces.
 func OwnHome(home string) string {
 	if dir, ok := real(home); ok && isDir(dir) && dir != "/" {
 		return ""
@@ -146,8 +146,8 @@ func (c *composing) given(dir string) bool {
 // Redirect returns variables, as KEY=VALUE, that lead tools from caches that the
 // walls do not let them write to, to the private folder ~/.cache or /tmp. Such a
 // cache does not exist yet. It is for the view Whole: a HOME apart has all caches.
-func Redirect(w Walls, home string, getenv func(string) string) []string {
-	if !w.Rung.Namespaces() || w.Open {
+func Redirect(w Sandbox, home string, getenv func(string) string) []string {
+	if !w.Level.Namespaces() || w.Open {
 		return nil
 	}
 	to := "/tmp"
@@ -176,7 +176,7 @@ func Redirect(w Walls, home string, getenv func(string) string) []string {
 }
 
 // writable reports whether the walls let an agent write to a folder, or make it.
-func writable(w Walls, dir string) bool {
+func writable(w Sandbox, dir string) bool {
 	for !exists(dir) && dir != "/" {
 		dir = filepath.Dir(dir)
 	}
@@ -198,23 +198,23 @@ func (r *ViewRefusal) Error() string { return fmt.Sprintf("HOME is a folder of i
 
 func (r *ViewRefusal) Unwrap() error { return r.Err }
 
-// ViewIn is the view of HOME on a rung, where an answer of Probe was explained with why.
-func ViewIn(rung Rung, why error) View {
+// ViewIn is the view of HOME on a level, where an answer of Probe was explained with why.
+func ViewIn(level Level, why error) View {
 	var r *ViewRefusal
-	if rung != None && !rung.Overlay() || errors.As(why, &r) {
+	if level != None && !level.Overlay() || errors.As(why, &r) {
 		return Apart
 	}
 	return Whole
 }
 
-// ProbeHome returns the best view of HOME that works on a rung. The function
+// ProbeHome returns the best view of HOME that works on a level. The function
 // given must really put up walls with a view and say how that failed. The
 // *ViewRefusal explains the answer; err says that no view works, which is then
 // not for HOME's sake.
 //
 // Of the place only Home and State are looked at.
-func ProbeHome(p Place, rung Rung, try func(View) error) (view View, why *ViewRefusal, err error) {
-	if !rung.Overlay() {
+func ProbeHome(p Place, level Level, try func(View) error) (view View, why *ViewRefusal, err error) {
+	if !level.Overlay() {
 		return Apart, nil, try(Apart)
 	}
 	refused := MountsBelow(p.Home, p.State)

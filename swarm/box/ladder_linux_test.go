@@ -17,7 +17,7 @@ import (
 
 // answer is what a limited system gives.
 type answer struct {
-	Rung  Rung
+	Level Level
 	Why   string
 	Out   string // what an agent has escaped with
 	Proof string // that the workspace can be written to
@@ -98,8 +98,8 @@ func playLimited(name string, args []string) int {
 	}
 	var got answer
 	var why error
-	got.Rung, why = Probe(func(rung Rung) error {
-		w, err := Compose(rung, false, g.on(rung))
+	got.Level, why = Probe(func(level Level) error {
+		w, err := Compose(level, false, g.on(level))
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func playLimited(name string, args []string) int {
 			return err
 		}
 		at := g.Repo
-		if rung == Landlock {
+		if level == Landlock {
 			at = g.Up
 		}
 		if got.Proof, err = inside(job{Walls: w, Argv: []string{"/bin/sh", "-c", "echo new >$0/new && cat $0/new", at}}); err != nil {
@@ -167,13 +167,13 @@ func limited(t *testing.T, name string) answer {
 	return got
 }
 
-// TestLadder takes the better rungs away for real.
+// TestLadder takes the better levels away for real.
 func TestLadder(t *testing.T) {
 	t.Parallel()
 	need(t, Full)
 	for _, tt := range []struct {
 		limit string
-		want  Rung
+		want  Level
 		words []string
 	}{
 		{"nothing", Full, nil},
@@ -194,26 +194,26 @@ func TestLadder(t *testing.T) {
 				need(t, Landlock)
 			}
 			got := limited(t, tt.limit)
-			if got.Rung != tt.want {
-				t.Errorf("the walls are %v, want %v: %s", got.Rung, tt.want, got.Why)
+			if got.Level != tt.want {
+				t.Errorf("the walls are %v, want %v: %s", got.Level, tt.want, got.Why)
 			}
 			for _, word := range tt.words {
 				if !strings.Contains(got.Why, word) {
 					t.Errorf("why is %q, want %q", got.Why, word)
 				}
 			}
-			if got.Rung == None {
+			if got.Level == None {
 				return
 			}
 			for _, found := range lines(got.Out) {
 				// What it writes to in HOME is a copy. Landlock knows no chmod.
-				copied := got.Rung.Overlay() && !strings.HasPrefix(found, "read")
-				if !copied && (got.Rung != Landlock || !strings.HasPrefix(found, "chmod")) {
-					t.Errorf("%v: the agent could %s", got.Rung, found)
+				copied := got.Level.Overlay() && !strings.HasPrefix(found, "read")
+				if !copied && (got.Level != Landlock || !strings.HasPrefix(found, "chmod")) {
+					t.Errorf("%v: the agent could %s", got.Level, found)
 				}
 			}
 			if got.Proof != "new\n" {
-				t.Errorf("%v: the workspace says %q", got.Rung, got.Proof)
+				t.Errorf("%v: the workspace says %q", got.Level, got.Proof)
 			}
 		})
 	}
@@ -244,7 +244,7 @@ func TestNested(t *testing.T) {
 	if err := errors.Join(err, json.Unmarshal([]byte(out), &got)); err != nil {
 		t.Fatal(err)
 	}
-	if got.Rung != NoOverlay || got.Proof != "new\n" || len(lines(got.Out)) > 0 {
+	if got.Level != NoOverlay || got.Proof != "new\n" || len(lines(got.Out)) > 0 {
 		t.Errorf("walls in walls: %+v, want %v", got, NoOverlay)
 	}
 }

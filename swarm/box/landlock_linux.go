@@ -139,13 +139,13 @@ func (r *ruleset) close() {
 	}
 }
 
-// restrict is the rung without namespaces. It holds for this thread and what
+// restrict is the level without namespaces. It holds for this thread and what
 // is started from it; the rest of the supervisor stays free.
 //
 // Weaker than mounts: names below what is hidden can be listed, sockets in the
 // file system be connected to, and files that appear later beside what is
 // hidden cannot be read.
-func restrict(w Walls) error {
+func restrict(w Sandbox) error {
 	if w.Open {
 		return noNewPrivileges()
 	}

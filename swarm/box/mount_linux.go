@@ -21,7 +21,7 @@ type piece struct {
 //
 // All that will stand somewhere is made first, from outside, so that nothing
 // that is put up hides what a later piece is made of.
-func build(w Walls) error {
+func build(w Sandbox) error {
 	pieces, err := detach(w)
 	defer func() {
 		for _, p := range pieces {
@@ -33,7 +33,7 @@ func build(w Walls) error {
 	if err != nil {
 		return err
 	}
-	proc, err := makeProc(w.Rung)
+	proc, err := makeProc(w.Level)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func closeRoot(asRoot bool) error {
 }
 
 // detach makes the mounts of all pieces.
-func detach(w Walls) ([]piece, error) {
+func detach(w Sandbox) ([]piece, error) {
 	pieces := make([]piece, 0, len(w.Pieces))
 	for _, p := range w.Pieces {
 		made, err := detachOne(p)

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Telling replaces paths in texts that a process in a sandbox wrote, for people
+// PathNames replaces paths in texts that a process in a sandbox wrote, for people
 // outside of it.
-type Telling struct {
-	Walls Walls
-	Home  string // the user's HOME without links; empty: there is none
+type PathNames struct {
+	Sandbox Sandbox
+	Home    string // the user's HOME without links; empty: there is none
 	// Named are folders that are replaced by a name.
 	Named []Named
 }
@@ -26,7 +26,7 @@ type Named struct {
 // outside of the sandbox. A named folder is replaced by its name. A file that is
 // private to the sandbox is named below "(private HOME)" or "(private DIR)".
 // Other paths stay as they are, and so does a text that this has returned.
-func (t Telling) Text(text string) string {
+func (t PathNames) Text(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
 		if text[i] == '/' && beginsPath(text[:i]) {
@@ -44,7 +44,7 @@ func (t Telling) Text(text string) string {
 
 // path reads the folder that a text begins with, and returns its length with
 // the words for it; 0: the folder is the same outside.
-func (t Telling) path(text string) (int, string) {
+func (t PathNames) path(text string) (int, string) {
 	var found Named
 	for _, n := range t.Named {
 		if len(n.At) > len(found.At) && n.At != "/" && beginsWith(text, n.At) {
@@ -52,7 +52,7 @@ func (t Telling) path(text string) (int, string) {
 		}
 	}
 	var over Piece
-	for _, p := range t.Walls.Pieces {
+	for _, p := range t.Sandbox.Pieces {
 		if len(p.At) >= len(over.At) && p.At != "/" && beginsWith(text, p.At) {
 			over = p
 		}

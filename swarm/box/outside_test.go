@@ -21,13 +21,13 @@ func TestTelling(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tell := Telling{
+	tell := PathNames{
 		Home: home,
 		Named: []Named{
 			{At: "/in/my repo", Name: "(workspace)", Relative: true}, {At: "/run/swarm-agent", Name: "(state of the agent)"},
 			{At: "/tmp/.swarm-ask/1", Name: "(approval socket)"},
 		},
-		Walls: Walls{Rung: Full, Pieces: []Piece{
+		Sandbox: Sandbox{Level: Full, Pieces: []Piece{
 			{At: "/tmp", Lower: []string{"/state/empty"}, Upper: "/state/tmp"},
 			{At: "/tmp/bin/pi", From: "/tmp/bin/pi"},
 			{At: "/run", Scratch: true},
@@ -67,7 +67,7 @@ func TestTelling(t *testing.T) {
 			t.Errorf("%q is told as %q the second time", want, again)
 		}
 	}
-	if got := (Telling{}).Text("/tmp/x"); got != "/tmp/x" {
+	if got := (PathNames{}).Text("/tmp/x"); got != "/tmp/x" {
 		t.Errorf("without a sandbox it is %q", got)
 	}
 }
@@ -77,7 +77,7 @@ func FuzzTelling(f *testing.F) {
 	f.Add("a /tmp/x b")
 	f.Add("/tmp")
 	f.Add("file:///tmp/\xff..")
-	tell := Telling{Walls: Walls{Pieces: []Piece{{At: "/tmp", Scratch: true}}}}
+	tell := PathNames{Sandbox: Sandbox{Pieces: []Piece{{At: "/tmp", Scratch: true}}}}
 	f.Fuzz(func(t *testing.T, text string) {
 		got := tell.Text(text)
 		if back := strings.ReplaceAll(got, "(private /tmp)", "/tmp"); !strings.Contains(text, "(private") && back != text {

@@ -26,7 +26,7 @@ func known() []string {
 }
 
 // masked are the paths that walls hide.
-func masked(w Walls) []string {
+func masked(w Sandbox) []string {
 	var all []string
 	for _, piece := range w.Pieces {
 		if piece.Empty {
@@ -41,7 +41,7 @@ func hides(masks []string, path string) bool {
 	return slices.ContainsFunc(masks, func(at string) bool { return covers(at, path) })
 }
 
-// TestSecrets holds that each known secret is hidden on every rung, and that
+// TestSecrets holds that each known secret is hidden on every level, and that
 // nobody can read one behind mounts.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
@@ -60,31 +60,31 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%s is no known secret", name)
 		}
 	}
-	for _, rung := range ladder() {
-		masks := masked(compose(t, rung, g.on(rung)))
+	for _, level := range ladder() {
+		masks := masked(compose(t, level, g.on(level)))
 		for _, path := range paths {
-			if !rung.Overlay() && rung.Namespaces() && covers(filepath.Join(g.Home, ".cache"), path) {
+			if !level.Overlay() && level.Namespaces() && covers(filepath.Join(g.Home, ".cache"), path) {
 				continue // It is behind an empty folder.
 			}
-			if hides(masks, path) == (rung == None) {
-				t.Errorf("%v: %s is hidden: %t", rung, path, rung != None)
+			if hides(masks, path) == (level == None) {
+				t.Errorf("%v: %s is hidden: %t", level, path, level != None)
 			}
 		}
 		if hides(masks, filepath.Join(g.Home, ".bashrc")) {
-			t.Errorf("%v: all is hidden: %q", rung, masks)
+			t.Errorf("%v: all is hidden: %q", level, masks)
 		}
 	}
-	for _, rung := range []Rung{Full, Landlock} {
-		if try(rung, new(facts)) != nil {
+	for _, level := range []Level{Full, Landlock} {
+		if try(level, new(facts)) != nil {
 			continue
 		}
-		p := g.on(rung)
-		if rung == Landlock {
+		p := g.on(level)
+		if level == Landlock {
 			p.Private = filepath.Join(g.Private, "landlock")
 			mkdir(t, p.Private)
 		}
-		if out := run(t, compose(t, rung, p), "read", paths...); out != "" {
-			t.Errorf("%v: the agent could %s", rung, out)
+		if out := run(t, compose(t, level, p), "read", paths...); out != "" {
+			t.Errorf("%v: the agent could %s", level, out)
 		}
 	}
 }
@@ -153,16 +153,16 @@ func TestLogins(t *testing.T) {
 // the agent's own /dev, and as root its owner could take it away from others.
 func TestDevicesKeepTheirModes(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
+	for _, level := range namespaced(t) {
 		g := newFixture(t, outside(t))
 		hidden := filepath.Join(g.Home, ".npmrc")
 		write(t, hidden, secret)
-		w := compose(t, rung, g.on(rung))
+		w := compose(t, level, g.on(level))
 		if out := run(t, w, "mode", hidden, "/dev/null", "/dev/zero", "/dev/tty"); out != "" {
-			t.Errorf("%v: the agent could %s", rung, out)
+			t.Errorf("%v: the agent could %s", level, out)
 		}
 		if out := sh(t, w, `echo x > /dev/null && echo written`); out != "written\n" {
-			t.Errorf("%v: /dev/null says %q", rung, out)
+			t.Errorf("%v: /dev/null says %q", level, out)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestDevicesKeepTheirModes(t *testing.T) {
 // their own. One that the user hides stays hidden.
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
+	for _, level := range namespaced(t) {
 		g := newFixture(t, outside(t))
 		plain := filepath.Join(g.Private, "plain")
 		var files []string
@@ -186,29 +186,29 @@ func TestPlain(t *testing.T) {
 			write(t, filepath.Join(plain, path), "plain "+name)
 			files = append(files, path)
 		}
-		p := g.on(rung)
+		p := g.on(level)
 		p.Plain, p.PlainFiles, p.Hide = plain, files, append(p.Hide, "~/.pip")
 		p.Secret = []string{filepath.Join(g.Home, ".extra/work"), filepath.Join(g.Home, ".missing")}
 		given := filepath.Join(g.Home, ".m2")
 		p.Pieces = append(p.Pieces, Piece{At: given, From: given, Write: true})
-		w := compose(t, rung, p)
+		w := compose(t, level, p)
 		out := sh(t, w, `cd "$1"; for f in .npmrc .m2/settings.xml .pip/pip.conf .config/git/config .gitconfig .extra/work; do cat $f 2>&-; echo; done`, g.Home)
 		if want := "plain .npmrc\nplain .m2/settings.xml\n\nplain dotfiles/git\nplain .gitconfig\nplain .extra/work\n"; out != want {
-			t.Errorf("%v: the agent reads %q, want %q", rung, out, want)
+			t.Errorf("%v: the agent reads %q, want %q", level, out, want)
 		}
 		change := `cd "$1"; echo own > .n; mv .n .npmrc; rm -rf .extra .gitconfig; mkdir .extra; echo x > .m2/settings.xml; rm -f .m2/settings.xml; mv dotfiles d; for f in $(find . -type f); do cat $f; done; cat .npmrc .m2/settings.xml`
 		out = sh(t, w, "("+change+") 2>&-", g.Home)
-		if strings.Contains(out, secret) || !strings.HasSuffix(out, "plain .m2/settings.xml") || rung.Overlay() != strings.HasSuffix(out, "own\nplain .m2/settings.xml") {
-			t.Errorf("%v: the agent finds %q", rung, out)
+		if strings.Contains(out, secret) || !strings.HasSuffix(out, "plain .m2/settings.xml") || level.Overlay() != strings.HasSuffix(out, "own\nplain .m2/settings.xml") {
+			t.Errorf("%v: the agent finds %q", level, out)
 		}
 		// The next step of the attempt finds what the agent left.
-		if out := sh(t, compose(t, rung, p), "cd \"$1\"; cat .npmrc .gitconfig .extra/work 2>&-; true", g.Home); strings.Contains(out, secret) || rung.Overlay() && out != "own\nplain .extra/work" {
-			t.Errorf("%v: the next one reads %q", rung, out)
+		if out := sh(t, compose(t, level, p), "cd \"$1\"; cat .npmrc .gitconfig .extra/work 2>&-; true", g.Home); strings.Contains(out, secret) || level.Overlay() && out != "own\nplain .extra/work" {
+			t.Errorf("%v: the next one reads %q", level, out)
 		}
 		for _, path := range files {
 			for at, want := range map[string]string{path: secret, filepath.Join(plain, path): "plain"} {
 				if text, err := os.ReadFile(at); err != nil || !strings.HasPrefix(string(text), want) {
-					t.Errorf("%v: %s is %q, %v", rung, at, text, err)
+					t.Errorf("%v: %s is %q, %v", level, at, text, err)
 				}
 			}
 		}

@@ -97,8 +97,8 @@ func putDevices(all []device) error {
 
 // makeProc makes a new /proc, or takes the old one aside while it can still be
 // written to.
-func makeProc(rung Rung) (int, error) {
-	if !rung.FreshProc() {
+func makeProc(level Level) (int, error) {
+	if !level.FreshProc() {
 		_ = noControlGroups(unix.AT_FDCWD, "/proc/") // It may be read-only here.
 		fd, _, err := bind("/proc")
 		if err != nil {

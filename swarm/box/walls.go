@@ -2,10 +2,10 @@ package box
 
 import "fmt"
 
-// Walls are what stands around one agent, as its supervisor is told. They
+// Sandbox are what stands around one agent, as its supervisor is told. They
 // hold no secrets.
-type Walls struct {
-	Rung Rung `json:"rung"`
+type Sandbox struct {
+	Level Level `json:"rung"`
 	// Open leaves the file system as it is, but for the pieces and the state
 	// folder: the agent may write wherever its user may.
 	Open bool `json:"open,omitempty"`

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ladder lists the rungs worth trying, best first.
-func ladder() []Rung {
-	return []Rung{Full, OldProc, NoOverlay, NoOverlayOldProc, Landlock}
+// ladder lists the levels worth trying, best first.
+func ladder() []Level {
+	return []Level{Full, OldProc, NoOverlay, NoOverlayOldProc, Landlock}
 }
 
 // Attr returns the attributes to start a supervisor with, or nil where it
@@ -26,8 +26,8 @@ func ladder() []Rung {
 //
 // The IPC namespace is there because shared memory of System V outlives the
 // processes that made it, but not its namespace.
-func Attr(rung Rung) *syscall.SysProcAttr {
-	if !rung.Namespaces() {
+func Attr(level Level) *syscall.SysProcAttr {
+	if !level.Namespaces() {
 		return nil
 	}
 	uid, gid := os.Geteuid(), os.Getegid()
@@ -46,18 +46,18 @@ func Attr(rung Rung) *syscall.SysProcAttr {
 }
 
 // Enter finishes the walls from inside a process that was started with Attr
-// of the same rung. It must run on the very thread that starts the agent
+// of the same level. It must run on the very thread that starts the agent
 // afterwards: capabilities are a thread's own.
-func Enter(w Walls) error {
-	if w.Rung == None {
+func Enter(w Sandbox) error {
+	if w.Level == None {
 		return nil
 	}
 	// The agent does not inherit descriptors that this process got by mistake.
-	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil && w.Rung.Namespaces() {
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil && w.Level.Namespaces() {
 		return fmt.Errorf("keep descriptors: %w", err)
 	}
 	newKeyring()
-	if w.Rung == Landlock {
+	if w.Level == Landlock {
 		return restrict(w)
 	}
 	if os.Getpid() != 1 {

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 
 // job is what a supervisor is told.
 type job struct {
-	Walls Walls
+	Walls Sandbox
 	Argv  []string // empty: the agent that this binary plays
 	Task  task
 }
@@ -97,7 +97,7 @@ func inside(j job) (string, error) {
 	defer r.Close()
 	defer er.Close()
 	p, err := os.StartProcess(self, []string{self, "inside"},
-		&os.ProcAttr{Files: []*os.File{nil, w, ew, in}, Sys: Attr(j.Walls.Rung), Env: os.Environ()})
+		&os.ProcAttr{Files: []*os.File{nil, w, ew, in}, Sys: Attr(j.Walls.Level), Env: os.Environ()})
 	if err := errors.Join(w.Close(), ew.Close(), in.Close()); err != nil {
 		return "", err
 	}
@@ -163,10 +163,10 @@ func capabilities() map[string]string {
 	return caps
 }
 
-// try puts the walls of a rung up, with an empty overlay in them if it has overlays.
-func try(rung Rung, got *facts) error {
-	w := Walls{Rung: rung}
-	if rung.Overlay() {
+// try puts the walls of a level up, with an empty overlay in them if it has overlays.
+func try(level Level, got *facts) error {
+	w := Sandbox{Level: level}
+	if level.Overlay() {
 		dir, err := os.MkdirTemp("/var/tmp", "swarm-box-")
 		if err != nil {
 			return err
@@ -187,9 +187,9 @@ func try(rung Rung, got *facts) error {
 }
 
 // need skips a test where the walls it is of cannot be put up.
-func need(t *testing.T, rung Rung) {
+func need(t *testing.T, level Level) {
 	t.Helper()
-	if rung == Landlock {
+	if level == Landlock {
 		if r, err := newRuleset(reads, 0); err != nil {
 			t.Skip(err)
 		} else {
@@ -197,8 +197,8 @@ func need(t *testing.T, rung Rung) {
 			return
 		}
 	}
-	if err := try(rung, new(facts)); err != nil {
-		t.Skipf("this system refuses %v: %v", rung, err)
+	if err := try(level, new(facts)); err != nil {
+		t.Skipf("this system refuses %v: %v", level, err)
 	}
 }
 
@@ -208,36 +208,36 @@ func TestWalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rung := range ladder() {
+	for _, level := range ladder() {
 		var f facts
-		if err := try(rung, &f); err != nil {
-			t.Logf("this system refuses %v: %v", rung, err)
+		if err := try(level, &f); err != nil {
+			t.Logf("this system refuses %v: %v", level, err)
 			continue
 		}
-		if rung.Namespaces() && f.PID > 1000 && rung.FreshProc() || f.UID != os.Getuid() || f.GID != os.Getgid() {
+		if level.Namespaces() && f.PID > 1000 && level.FreshProc() || f.UID != os.Getuid() || f.GID != os.Getgid() {
 			t.Errorf("%v: process %d of %d:%d, want %d:%d",
-				rung, f.PID, f.UID, f.GID, os.Getuid(), os.Getgid())
+				level, f.PID, f.UID, f.GID, os.Getuid(), os.Getgid())
 		}
-		if alone := f.Processes == 2; alone != rung.FreshProc() {
-			t.Errorf("%v: %d processes are visible", rung, f.Processes)
+		if alone := f.Processes == 2; alone != level.FreshProc() {
+			t.Errorf("%v: %d processes are visible", level, f.Processes)
 		}
-		if rung.Namespaces() && (f.Shared || f.IPC == ipc) {
-			t.Errorf("%v: shared mounts %v, shared IPC %v", rung, f.Shared, f.IPC == ipc)
+		if level.Namespaces() && (f.Shared || f.IPC == ipc) {
+			t.Errorf("%v: shared mounts %v, shared IPC %v", level, f.Shared, f.IPC == ipc)
 		}
 		if f.Setuid && os.Getuid() != 0 || f.Supervisor {
 			t.Errorf("%v: becomes root %v, sees its supervisor's descriptors %v",
-				rung, f.Setuid, f.Supervisor)
+				level, f.Setuid, f.Supervisor)
 		}
 		for name, mask := range f.Caps {
 			if strings.Trim(mask, "0") != "" {
-				t.Errorf("%v: the agent's %s is %s", rung, name, mask)
+				t.Errorf("%v: the agent's %s is %s", level, name, mask)
 			}
 		}
 		if !f.NoNew {
-			t.Errorf("%v: the agent may gain privileges", rung)
+			t.Errorf("%v: the agent may gain privileges", level)
 		}
 		if len(f.Caps) != 4 {
-			t.Errorf("%v: capabilities %v, want four sets", rung, f.Caps)
+			t.Errorf("%v: capabilities %v, want four sets", level, f.Caps)
 		}
 	}
 }
@@ -246,18 +246,18 @@ func TestWalls(t *testing.T) {
 // must arrive.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	rung, err := Probe(func(r Rung) error {
+	level, err := Probe(func(r Level) error {
 		if r == Full {
 			// Inside, as if it were not started with Attr.
-			return Enter(Walls{Rung: r})
+			return Enter(Sandbox{Level: r})
 		}
 		return try(r, new(facts))
 	})
 	if err == nil || !strings.Contains(err.Error(), "first process") {
-		t.Errorf("Probe = %v, %v, want the failing step's words", rung, err)
+		t.Errorf("Probe = %v, %v, want the failing step's words", level, err)
 	}
-	if rung == Full {
-		t.Errorf("Probe = %v, which was refused", rung)
+	if level == Full {
+		t.Errorf("Probe = %v, which was refused", level)
 	}
 }
 
@@ -306,17 +306,17 @@ func TestUnprivileged(t *testing.T) {
 // somebody else.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
-	for _, rung := range ladder() {
-		if !rung.Namespaces() {
+	for _, level := range ladder() {
+		if !level.Namespaces() {
 			continue
 		}
-		attr := Attr(rung)
+		attr := Attr(level)
 		if attr.Cloneflags&unix.CLONE_NEWUSER == 0 || attr.GidMappingsEnableSetgroups {
-			t.Errorf("%v: %+v gives no user namespace of its own", rung, attr)
+			t.Errorf("%v: %+v gives no user namespace of its own", level, attr)
 		}
 		for _, m := range append(attr.UidMappings, attr.GidMappings...) {
 			if m.ContainerID != m.HostID || m.Size != 1 {
-				t.Errorf("%v: the mapping %+v is not the identity", rung, m)
+				t.Errorf("%v: the mapping %+v is not the identity", level, m)
 			}
 		}
 	}

@@ -8,15 +8,15 @@ import (
 )
 
 // ladder is empty: there are no namespaces here.
-func ladder() []Rung { return nil }
+func ladder() []Level { return nil }
 
 // Attr returns nil: there are no namespaces here.
-func Attr(Rung) *syscall.SysProcAttr { return nil }
+func Attr(Level) *syscall.SysProcAttr { return nil }
 
 // Enter accepts None and refuses the rest.
-func Enter(w Walls) error {
-	if w.Rung != None {
-		return fmt.Errorf("the sandbox %s exists on Linux only", w.Rung)
+func Enter(w Sandbox) error {
+	if w.Level != None {
+		return fmt.Errorf("the sandbox %s exists on Linux only", w.Level)
 	}
 	return nil
 }

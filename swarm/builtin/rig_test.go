@@ -40,7 +40,7 @@ func options(t *testing.T, e *model.Endpoint) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	walls, err := json.Marshal(box.Walls{Rung: box.None})
+	walls, err := json.Marshal(box.Sandbox{Level: box.None})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,11 +188,11 @@ func openBenched(ctx context.Context, env cmdline.Env, y measure.Clone) (measure
 	if b.self, err = p.Binary(p.Env.Self); err != nil {
 		return nil, err
 	}
-	rung, _, err := isolation.Probe(ctx, &p.Project, b.self)
+	level, _, err := isolation.Probe(ctx, &p.Project, b.self)
 	if err != nil {
 		return nil, err
 	}
-	if err := isolation.Possible(&p.Project, rung, y.Backend); err != nil {
+	if err := isolation.Possible(&p.Project, level, y.Backend); err != nil {
 		return nil, &measure.NotHereError{Reason: termtext.ErrorLine(err)}
 	}
 	commit, err := p.Repo.Commit(ctx, "HEAD")
@@ -227,10 +227,10 @@ func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
 		Run: run.ID, Dir: run.Dir, Trees: on.Trees, Launcher: on.Deps.Launcher, Environ: b.Env.Environ,
 		Close: func() error { return errors.Join(on.Trees.Close(), owner.Close()) },
 		Enclose: func(w worktree.Workspace, dir, private string) (json.RawMessage, error) {
-			around, err := on.Sandbox.Walls(engine.WallsRequest{
+			around, err := on.Sandbox.Walls(engine.SandboxRequest{
 				Workspace: w, Read: []string{dir}, Write: []string{filepath.Join(dir, "artifacts")}, Private: private,
 			})
-			return around.Walls, err
+			return around.Sandbox, err
 		},
 	}, nil
 }

@@ -22,7 +22,7 @@ import (
 
 // Sandbox is the sandbox that a machine allows.
 type Sandbox struct {
-	Rung     box.Rung
+	Level    box.Level
 	Why      error          // why there is no better one; nil: it is the best
 	Launcher *proc.Launcher // starts supervisors in it
 }
@@ -52,12 +52,12 @@ func (r *Runner) Start(ctx context.Context, q git.ConfineRequest) (code int, err
 	}
 	view := r.view(around)
 	var home []string
-	if view == box.Apart && around.Rung != box.None {
+	if view == box.Apart && around.Level != box.None {
 		if home, err = r.home(q.Private); err != nil {
 			return -1, err
 		}
 	}
-	walls, err := r.walls(around, view, q)
+	walls, err := r.sandbox(around, view, q)
 	if err != nil {
 		return -1, err
 	}
@@ -66,7 +66,7 @@ func (r *Runner) Start(ctx context.Context, q git.ConfineRequest) (code int, err
 		return -1, err
 	}
 	p, err := around.Launcher.Start(ctx, proc.Spec{
-		Run: r.Run, Argv: q.Argv, Env: env, Dir: q.Dir, Walls: walls,
+		Run: r.Run, Argv: q.Argv, Env: env, Dir: q.Dir, Sandbox: walls,
 		Stdin: q.Stdin, Stdout: q.Stdout, Stderr: q.Stderr,
 	})
 	if err != nil {
@@ -95,10 +95,10 @@ func (r *Runner) Start(ctx context.Context, q git.ConfineRequest) (code int, err
 
 // view is the view of HOME. A file system may be mounted in HOME at any time.
 func (r *Runner) view(around Sandbox) box.View {
-	if around.Rung.Overlay() && box.MountsBelow(r.Getenv("HOME"), r.State) != nil {
+	if around.Level.Overlay() && box.MountsBelow(r.Getenv("HOME"), r.State) != nil {
 		return box.Apart
 	}
-	return box.ViewIn(around.Rung, around.Why)
+	return box.ViewIn(around.Level, around.Why)
 }
 
 // home makes a HOME at a path of its own, and returns its variables.
@@ -109,9 +109,9 @@ func (r *Runner) home(private string) ([]string, error) {
 	return r.Home(box.HomeOf(private))
 }
 
-// walls returns the sandbox of an agent of the run, with the repository and the folders
+// sandbox returns the sandbox of an agent of the run, with the repository and the folders
 // of the command in it.
-func (r *Runner) walls(around Sandbox, view box.View, q git.ConfineRequest) (json.RawMessage, error) {
+func (r *Runner) sandbox(around Sandbox, view box.View, q git.ConfineRequest) (json.RawMessage, error) {
 	pieces := []box.Piece{{At: r.Root, From: r.Root}}
 	for _, dir := range q.Read {
 		if dir != r.Root {
@@ -122,13 +122,13 @@ func (r *Runner) walls(around Sandbox, view box.View, q git.ConfineRequest) (jso
 		pieces = append(pieces, box.Piece{At: dir, From: dir, Write: true})
 	}
 	plain := ""
-	if around.Rung.Namespaces() {
+	if around.Level.Namespaces() {
 		plain = filepath.Join(q.Private, "plain")
 		if err := privatehome.WritePlain(r.Getenv("HOME"), r.Getenv, plain); err != nil {
 			return nil, err
 		}
 	}
-	w, err := box.Compose(around.Rung, false, box.Place{
+	w, err := box.Compose(around.Level, false, box.Place{
 		Pieces: pieces, State: r.State, Home: r.Getenv("HOME"),
 		Private: q.Private, Sockets: control.Folders(r.Getenv), Getenv: r.Getenv,
 		Plain: plain, PlainFiles: privatehome.PlainFiles(plain), Secret: privatehome.GitIncludes(r.Getenv("HOME"), r.Getenv),
@@ -145,7 +145,7 @@ func (r *Runner) walls(around Sandbox, view box.View, q git.ConfineRequest) (jso
 // its HOME.
 func (r *Runner) environ(around Sandbox, home []string, q git.ConfineRequest) ([]string, error) {
 	at := agent.Place{Run: r.Run, Worktree: q.Dir, Root: r.Root, Pass: r.Pass, Env: home}
-	switch around.Rung {
+	switch around.Level {
 	case box.None:
 	case box.Landlock: // it may close /tmp
 		at.Tmp = box.TmpOf(q.Private)
@@ -159,7 +159,7 @@ func (r *Runner) environ(around Sandbox, home []string, q git.ConfineRequest) ([
 		}
 	}
 	global := func(kv string) bool { return strings.HasPrefix(kv, "GIT_CONFIG_GLOBAL=") }
-	if err != nil || around.Rung != box.Landlock || slices.ContainsFunc(env, global) {
+	if err != nil || around.Level != box.Landlock || slices.ContainsFunc(env, global) {
 		return env, err
 	}
 	// Git would stop at a hidden file that its configuration includes.

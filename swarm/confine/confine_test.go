@@ -25,16 +25,16 @@ func TestGitConfig(t *testing.T) {
 	}
 	r := &Runner{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}
 	config := filepath.Join(box.TmpOf(private), "gitconfig")
-	for _, rung := range []box.Rung{box.Landlock, box.Full, box.None} {
-		env, err := r.environ(Sandbox{Rung: rung}, nil, git.ConfineRequest{Env: []string{"HOME=" + home}, Private: private})
-		if got := slices.Contains(env, "GIT_CONFIG_GLOBAL="+config); err != nil || got != (rung == box.Landlock) {
-			t.Errorf("%v: git reads the copy: %t, %v", rung, got, err)
+	for _, level := range []box.Level{box.Landlock, box.Full, box.None} {
+		env, err := r.environ(Sandbox{Level: level}, nil, git.ConfineRequest{Env: []string{"HOME=" + home}, Private: private})
+		if got := slices.Contains(env, "GIT_CONFIG_GLOBAL="+config); err != nil || got != (level == box.Landlock) {
+			t.Errorf("%v: git reads the copy: %t, %v", level, got, err)
 		}
 	}
 	if text, err := os.ReadFile(config); err != nil || string(text) != "[lfs]\n\tconcurrenttransfers = \"3\"\n" {
 		t.Errorf("the copy is %q, %v", text, err)
 	}
-	env, err := r.environ(Sandbox{Rung: box.Landlock}, nil, git.ConfineRequest{Env: []string{"GIT_CONFIG_GLOBAL=/dev/null"}, Private: private})
+	env, err := r.environ(Sandbox{Level: box.Landlock}, nil, git.ConfineRequest{Env: []string{"GIT_CONFIG_GLOBAL=/dev/null"}, Private: private})
 	if err != nil || slices.Contains(env, "GIT_CONFIG_GLOBAL="+config) {
 		t.Errorf("a chosen configuration is replaced: %q, %v", env, err)
 	}

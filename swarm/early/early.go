@@ -65,9 +65,9 @@ func run(args []string) (code int, ok bool) {
 }
 
 // enter puts the walls up from inside.
-func enter(walls json.RawMessage) error {
-	var w box.Walls
-	if err := json.Unmarshal(walls, &w); err != nil {
+func enter(sandbox json.RawMessage) error {
+	var w box.Sandbox
+	if err := json.Unmarshal(sandbox, &w); err != nil {
 		return fmt.Errorf("read the sandbox: %w", err)
 	}
 	return box.Enter(w)

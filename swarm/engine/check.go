@@ -127,7 +127,7 @@ func (t *attempt) shell(ctx context.Context, step Step, text string) (x proc.Exi
 		return proc.Exit{}, "", err
 	}
 	defer e.cores.Release(1)
-	around, err := t.walls(step)
+	around, err := t.sandbox(step)
 	if err != nil {
 		return proc.Exit{}, "", err
 	}
@@ -140,7 +140,7 @@ func (t *attempt) shell(ctx context.Context, step Step, text string) (x proc.Exi
 	out = vacant(filepath.Join(t.dir, step.String()))
 	t.gotRun = &ranWith{agent.Held(e.deps.Environ, agent.Inline(), place), []string{out + ".out", out + ".err"}}
 	x, err = Shell(ctx, ShellRequest{
-		Launcher: e.deps.Launcher, Walls: around.Walls, Door: t.door(), Run: e.deps.Run.ID, Argv: ShellCommand(text), Dir: t.space.Path(),
+		Launcher: e.deps.Launcher, Sandbox: around.Sandbox, Door: t.door(), Run: e.deps.Run.ID, Argv: ShellCommand(text), Dir: t.space.Path(),
 		Env: env, Out: out, Started: t.started(step.String()),
 	})
 	if around.Ended != nil {
@@ -215,7 +215,7 @@ type ShellRequest struct {
 	// Out is the path of its output: Out+".out" and Out+".err".
 	Out     string // required
 	Started func(int, uint64) error
-	Walls   json.RawMessage
+	Sandbox json.RawMessage
 	Door    string // as that of proc.Spec
 	// OutputLimit is that of proc.Spec; 0: the limit of an agent's output.
 	OutputLimit int64
@@ -226,7 +226,7 @@ type ShellRequest struct {
 func Shell(ctx context.Context, r ShellRequest) (proc.Exit, error) {
 	p, err := r.Launcher.Start(ctx, proc.Spec{
 		Run: r.Run, Argv: r.Argv, Env: r.Env, Dir: r.Dir,
-		Walls: r.Walls, Door: r.Door, Stdin: r.Stdin,
+		Sandbox: r.Sandbox, Door: r.Door, Stdin: r.Stdin,
 		Stdout: r.Out + ".out", Stderr: r.Out + ".err", OutputLimit: r.OutputLimit, Started: r.Started,
 	})
 	if err != nil {

@@ -146,7 +146,7 @@ type Deps struct {
 	Journal    Journal               // required
 	Workspaces Workspaces            // required
 	Launcher   *proc.Launcher        // required
-	Walls      Walls                 // nil: none
+	Sandbox    Sandbox               // nil: none
 	Backend    worktree.Backend      // of workspaces with a single agent
 	Kinds      map[string]agent.Kind // required, by name
 	Self       string                // the binary of swarm, as agents find it

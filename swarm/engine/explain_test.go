@@ -30,7 +30,7 @@ func TestOutside(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			r.config.Setup, r.config.Verify = test.setup, test.verify
-			r.deps.Walls = func(WallsRequest) (Enclosure, error) {
+			r.deps.Sandbox = func(SandboxRequest) (Enclosure, error) {
 				return Enclosure{Outside: func(text string) string { return strings.ReplaceAll(text, "/inside/", "(outside)/") }}, nil
 			}
 			result := r.play(sh(test.call))["a1"].Result

@@ -142,7 +142,7 @@ func (t *attempt) life() (*agent.Life, error) {
 		Launcher: e.deps.Launcher, Adapter: kind.Adapter, Spec: t.timed(),
 		Request: request, State: t.state(),
 		Run: e.deps.Run.ID, Dir: t.space.Path(), Env: env,
-		Walls: around.Walls, Door: t.door(), Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
+		Sandbox: around.Sandbox, Door: t.door(), Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
 		Long:    &e.long,
 		Linger:  kind.Lingers(t.spec),
 		Stall:   t.stall(&kind),

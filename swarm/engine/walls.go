@@ -20,16 +20,16 @@ import (
 	"agentswarm/worktree"
 )
 
-// Walls builds the sandbox for the programs of a workspace.
-type Walls func(WallsRequest) (Enclosure, error)
+// Sandbox builds the sandbox for the programs of a workspace.
+type Sandbox func(SandboxRequest) (Enclosure, error)
 
 // Enclosure describes a sandbox.
 type Enclosure struct {
-	Walls json.RawMessage // the description from which the supervisor makes the sandbox
-	Ask   string          // where the ask socket is inside; empty: where it is outside
-	State string          // where the agent's state folder is inside; the same
-	Tmp   string          // the folder for temporary files inside; empty: the caller's
-	Shims string          // a folder that comes first in PATH; empty: none
+	Sandbox json.RawMessage // the description from which the supervisor makes the sandbox
+	Ask     string          // where the ask socket is inside; empty: where it is outside
+	State   string          // where the agent's state folder is inside; the same
+	Tmp     string          // the folder for temporary files inside; empty: the caller's
+	Shims   string          // a folder that comes first in PATH; empty: none
 	// Written is the folder outside that keeps only the step's writes to its
 	// HOME; empty: there is none.
 	Written string
@@ -70,8 +70,8 @@ func (s Step) String() string {
 	}
 }
 
-// WallsRequest describes the content of a sandbox.
-type WallsRequest struct {
+// SandboxRequest describes the content of a sandbox.
+type SandboxRequest struct {
 	Step      Step
 	Workspace worktree.Workspace
 	// Sealed is a workspace that can be read only.
@@ -88,16 +88,16 @@ type WallsRequest struct {
 	Private string
 }
 
-// walls makes the sandbox of the attempt's setup or check.
-func (t *attempt) walls(step Step) (Enclosure, error) { return t.enclose(step, false) }
+// sandbox makes the sandbox of the attempt's setup or check.
+func (t *attempt) sandbox(step Step) (Enclosure, error) { return t.enclose(step, false) }
 
 // enclose makes the sandbox of a step. Sealed is for an agent that only reads:
 // it cannot change the workspace, even where its tools allow that.
 func (t *attempt) enclose(step Step, sealed bool) (Enclosure, error) {
-	if t.engine.deps.Walls == nil {
+	if t.engine.deps.Sandbox == nil {
 		return Enclosure{}, nil
 	}
-	r := WallsRequest{
+	r := SandboxRequest{
 		Step: step, Workspace: *t.space, Sealed: sealed, Read: []string{t.dir},
 		Write:    []string{filepath.Join(t.dir, "artifacts")},
 		Programs: slices.Concat(first(t.call.Command), first(t.spec.Command)),
@@ -109,7 +109,7 @@ func (t *attempt) enclose(step Step, sealed bool) (Enclosure, error) {
 	if step == AgentStep && t.kind() != nil {
 		r.State = t.state()
 	}
-	around, err := t.engine.deps.Walls(r)
+	around, err := t.engine.deps.Sandbox(r)
 	for _, note := range around.Notes { // of each step
 		if !slices.Contains(t.notes, note) {
 			t.notes = append(t.notes, note)

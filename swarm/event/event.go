@@ -35,7 +35,7 @@ type Opened struct {
 	Pid     int    `json:"pid"`
 	Version string `json:"version"`
 	Resumed bool   `json:"resumed,omitempty"`
-	Walls   string `json:"walls,omitempty"` // the rung that agents run inside
+	Walls   string `json:"walls,omitempty"` // the level that agents run inside
 	Backend string `json:"backend,omitempty"`
 	// PassedOver are the cheaper backends that do not work here, and why.
 	PassedOver []string `json:"passed_over,omitempty"`

@@ -34,12 +34,12 @@ func confiner(p *project.Project, run string, i Settings) *confine.Runner {
 // Confine is how captures of the run start a git whose filters read files of agents; nil:
 // there is no sandbox.
 func (e *Executor) Confine() git.Confine {
-	if e.Rung == box.None || e.Settings.Off() {
+	if e.Level == box.None || e.Settings.Off() {
 		return nil
 	}
 	c := confiner(e.Project, e.Run.ID, e.Settings)
 	c.Find = func(context.Context) (confine.Sandbox, error) {
-		return confine.Sandbox{Rung: e.Rung, Why: e.Why, Launcher: Launcher(e.Self, e.Rung)}, nil
+		return confine.Sandbox{Level: e.Level, Why: e.Why, Launcher: Launcher(e.Self, e.Level)}, nil
 	}
 	return c.Start
 }
@@ -59,8 +59,8 @@ func ConfineLater(p *project.Project, self, run string, i Settings) git.Confine 
 		once.Do(func() {
 			var kept string
 			if kept, failed = p.Binary(self); failed == nil {
-				found.Rung, found.Why, failed = Probe(ctx, p, kept)
-				found.Launcher = Launcher(kept, found.Rung)
+				found.Level, found.Why, failed = Probe(ctx, p, kept)
+				found.Launcher = Launcher(kept, found.Level)
 			}
 		})
 		return found, failed

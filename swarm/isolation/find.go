@@ -26,8 +26,8 @@ import (
 
 // Found is the sandbox and the backend of workspaces that a machine gives.
 type Found struct {
-	Rung    box.Rung
-	Why     error // the reason that there is no better rung; nil: it is the best
+	Level   box.Level
+	Why     error // the reason that there is no better level; nil: it is the best
 	Backend worktree.Backend
 	// PassedOver are the reasons against cheaper backends.
 	PassedOver []error
@@ -38,15 +38,15 @@ type Found struct {
 // binary.
 func Find(ctx context.Context, p *project.Project, self string, wanted Settings) (got Found, err error) {
 	// Not by the kept binary: a plan that is refused has written nothing.
-	if got.Rung, got.Why, err = Probe(ctx, p, self); err != nil {
+	if got.Level, got.Why, err = Probe(ctx, p, self); err != nil {
 		return got, err
 	}
-	if wanted.Sandbox == SandboxRequire && !got.Rung.Namespaces() {
+	if wanted.Sandbox == SandboxRequire && !got.Level.Namespaces() {
 		return got, refusal.New("%s: there are no namespaces here: %s", wanted.SandboxSource(), termtext.ErrorLine(got.Why))
 	}
 	for _, backend := range worktree.Backends() {
 		if wanted.AnyBackend() || wanted.Backend == string(backend) {
-			err := Possible(p, got.Rung, backend)
+			err := Possible(p, got.Level, backend)
 			if err == nil {
 				got.Backend = backend
 				return got, nil
@@ -58,9 +58,9 @@ func Find(ctx context.Context, p *project.Project, self string, wanted Settings)
 }
 
 // Possible returns the reason against a backend in a sandbox; nil: it works.
-func Possible(p *project.Project, rung box.Rung, backend worktree.Backend) error {
-	if backend == worktree.Overlay && !rung.Overlay() {
-		return fmt.Errorf("no overlay can be mounted in the sandbox %s", rung)
+func Possible(p *project.Project, level box.Level, backend worktree.Backend) error {
+	if backend == worktree.Overlay && !level.Overlay() {
+		return fmt.Errorf("no overlay can be mounted in the sandbox %s", level)
 	}
 	return precheck.Refuses(backend, precheck.Surroundings{
 		At: p.Root(), State: p.State.Dir, Home: p.Getenv("HOME"), Caches: box.CacheFolders(p.Getenv),
@@ -71,7 +71,7 @@ func Possible(p *project.Project, rung box.Rung, backend worktree.Backend) error
 // a command that does nothing in each, in a folder on the disk of the state.
 // why tells the reason that there is no better sandbox. self is the path of the
 // running binary.
-func Probe(ctx context.Context, p *project.Project, self string) (rung box.Rung, why error, err error) {
+func Probe(ctx context.Context, p *project.Project, self string) (level box.Level, why error, err error) {
 	near := p.State.Dir
 	for !fspath.Exists(near) {
 		near = filepath.Dir(near)
@@ -83,11 +83,11 @@ func Probe(ctx context.Context, p *project.Project, self string) (rung box.Rung,
 	defer func() { err = errors.Join(err, worktree.RemoveAll(dir)) }()
 	n := 0
 	var apart *box.ViewRefusal
-	rung, why = box.Probe(func(rung box.Rung) (err error) {
-		_, apart, err = box.ProbeHome(homeOf(p), rung, func(view box.View) error {
+	level, why = box.Probe(func(level box.Level) (err error) {
+		_, apart, err = box.ProbeHome(homeOf(p), level, func(view box.View) error {
 			n++
 			return trySandbox(ctx, p, tryRequest{
-				self: self, rung: rung, view: view, dir: filepath.Join(dir, strconv.Itoa(n)),
+				self: self, level: level, view: view, dir: filepath.Join(dir, strconv.Itoa(n)),
 			})
 		})
 		return err
@@ -95,7 +95,7 @@ func Probe(ctx context.Context, p *project.Project, self string) (rung box.Rung,
 	if apart != nil {
 		why = errors.Join(why, apart)
 	}
-	return rung, why, nil
+	return level, why, nil
 }
 
 // homeOf is the HOME of a probe.
@@ -104,10 +104,10 @@ func homeOf(p *project.Project) box.Place {
 }
 
 type tryRequest struct {
-	self string
-	rung box.Rung
-	view box.View
-	dir  string
+	self  string
+	level box.Level
+	view  box.View
+	dir   string
 }
 
 func trySandbox(ctx context.Context, p *project.Project, r tryRequest) error {
@@ -115,23 +115,23 @@ func trySandbox(ctx context.Context, p *project.Project, r tryRequest) error {
 	if err := os.MkdirAll(private, 0o700); err != nil {
 		return err
 	}
-	w, err := box.Compose(r.rung, false, box.Place{
+	w, err := box.Compose(r.level, false, box.Place{
 		State: private, Home: p.Getenv("HOME"), Private: private, Getenv: p.Getenv,
 		View: r.view,
 	})
 	if err != nil {
 		return err
 	}
-	walls, err := json.Marshal(w)
+	sandbox, err := json.Marshal(w)
 	if err != nil {
 		return err
 	}
-	started, err := Launcher(r.self, r.rung).Start(ctx, proc.Spec{
-		Argv: []string{"/bin/sh", "-c", ":"}, Dir: "/", Walls: walls,
+	started, err := Launcher(r.self, r.level).Start(ctx, proc.Spec{
+		Argv: []string{"/bin/sh", "-c", ":"}, Dir: "/", Sandbox: sandbox,
 		Stdout: filepath.Join(r.dir, "out"), Stderr: filepath.Join(r.dir, "err"),
 	})
 	if err != nil {
-		return unstarted(r.rung, err)
+		return unstarted(r.level, err)
 	}
 	if exit := started.Wait(); exit.Reason != proc.Exited || exit.Code != 0 {
 		return errors.New(exit.Words())
@@ -142,8 +142,8 @@ func trySandbox(ctx context.Context, p *project.Project, r tryRequest) error {
 // unstarted names the step that failed before anything ran behind walls: where
 // they have namespaces, those are made by the start itself, and the system says
 // of a limit on their number that the device is full.
-func unstarted(rung box.Rung, err error) error {
-	if !rung.Namespaces() {
+func unstarted(level box.Level, err error) error {
+	if !level.Namespaces() {
 		return err
 	}
 	for _, errno := range []unix.Errno{unix.ENOSPC, unix.EUSERS} {
@@ -157,10 +157,10 @@ func unstarted(rung box.Rung, err error) error {
 	return err
 }
 
-// Launcher starts supervisors in the sandbox of a rung. self is the path of the running binary.
-func Launcher(self string, rung box.Rung) *proc.Launcher {
+// Launcher starts supervisors in the sandbox of a level. self is the path of the running binary.
+func Launcher(self string, level box.Level) *proc.Launcher {
 	return &proc.Launcher{
 		Binary: self, Args: []string{early.Supervise},
-		Attr: func() *syscall.SysProcAttr { return box.Attr(rung) },
+		Attr: func() *syscall.SysProcAttr { return box.Attr(level) },
 	}
 }

@@ -33,7 +33,7 @@ type ownHome struct {
 
 // ownHome makes them. A check never gets files that the agent wrote there: only
 // those of the setup and of the user.
-func (e *Executor) ownHome(r engine.WallsRequest) (ownHome, error) {
+func (e *Executor) ownHome(r engine.SandboxRequest) (ownHome, error) {
 	if e.writesToHome() {
 		if r.Step == engine.CheckStep {
 			return e.freeHome(r)
@@ -83,7 +83,7 @@ const (
 
 // layeredHome is an overlay at the path of the user's HOME. Agent and check each
 // have their own over the layers of the setup.
-func layeredHome(r engine.WallsRequest) (ownHome, error) {
+func layeredHome(r engine.SandboxRequest) (ownHome, error) {
 	own := ownHome{private: r.Private, tmp: "/tmp"}
 	setup := filepath.Join(r.Private, SetupLayers)
 	if r.Step == engine.SetupStep {
@@ -105,13 +105,13 @@ func layeredHome(r engine.WallsRequest) (ownHome, error) {
 
 // privateHome is for sandboxes that lay nothing over HOME: it is a folder at a path of its
 // own, and so is TMPDIR where nothing can be mounted.
-func (e *Executor) privateHome(r engine.WallsRequest) (own ownHome, err error) {
+func (e *Executor) privateHome(r engine.SandboxRequest) (own ownHome, err error) {
 	if own.private, err = e.Run.MakeScratch(r.Private); err != nil {
 		return own, err
 	}
 	home, tmp := box.HomeOf(own.private), box.TmpOf(own.private)
 	stages := []string{filepath.Base(home), filepath.Base(tmp)}
-	if e.Rung.Namespaces() { // The folder for temporary files is mounted.
+	if e.Level.Namespaces() { // The folder for temporary files is mounted.
 		tmp, stages = "/tmp", append(stages, "var-tmp")
 	}
 	template, err := e.homeTemplate(r.Step, own.private)
@@ -157,7 +157,7 @@ func (o *ownHome) adopt(t *privatehome.Template, home string) error {
 }
 
 // freeHome is for a check in no sandbox, whose agent wrote to the user's HOME.
-func (e *Executor) freeHome(r engine.WallsRequest) (own ownHome, err error) {
+func (e *Executor) freeHome(r engine.SandboxRequest) (own ownHome, err error) {
 	if own.private, err = e.Run.MakeScratch(r.Private); err != nil {
 		return own, err
 	}
@@ -176,7 +176,7 @@ func (e *Executor) freeHome(r engine.WallsRequest) (own ownHome, err error) {
 	return own, errors.Join(os.Mkdir(tmp, 0o700), template.Build(home, nil))
 }
 
-// view is the view of HOME on a rung with overlays.
+// view is the view of HOME on a level with overlays.
 func (o *ownHome) view() box.View {
 	if o.home != "" {
 		return box.Apart

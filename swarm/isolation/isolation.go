@@ -34,24 +34,24 @@ type Executor struct {
 
 // Word names the sandbox for a person and the journal.
 func (e *Executor) Word() string {
-	if e.Settings.Off() && e.Rung.Namespaces() {
-		return "off, but for namespaces (" + e.Rung.String() + ")"
+	if e.Settings.Off() && e.Level.Namespaces() {
+		return "off, but for namespaces (" + e.Level.String() + ")"
 	}
 	if e.Settings.Off() {
 		return "off"
 	}
-	return e.Rung.String()
+	return e.Level.String()
 }
 
 // MountedAt is where agents see workspaces that are not linked worktrees: at the
 // path of the user's checkout. It is empty where nothing can be mounted: there
 // they work where the files lie, since at that path would be the user's own.
 func (e *Executor) MountedAt() string {
-	if !e.Rung.Namespaces() {
+	if !e.Level.Namespaces() {
 		return ""
 	}
 	return e.Project.Root()
 }
 
 // Walled reports whether a sandbox with namespaces is around agents.
-func (e *Executor) Walled() bool { return e.Rung.Namespaces() && !e.Settings.Off() }
+func (e *Executor) Walled() bool { return e.Level.Namespaces() && !e.Settings.Off() }

@@ -57,7 +57,7 @@ func (e *Executor) InSpace(ctx context.Context, c lander.SpaceRequest, work func
 		}
 		defer func() { err = errors.Join(err, engine.RemoveBox(e.Run, private)) }()
 	}
-	request := engine.WallsRequest{Step: c.Step, Workspace: *leased, Private: private}
+	request := engine.SandboxRequest{Step: c.Step, Workspace: *leased, Private: private}
 	if c.Kept != "" {
 		request.Write = []string{c.Kept}
 	}
@@ -73,7 +73,7 @@ func (e *Executor) InSpace(ctx context.Context, c lander.SpaceRequest, work func
 	if err != nil {
 		return err
 	}
-	return work(&Space{executor: e, dir: leased.Path(), env: append(env, c.Env...), walls: around.Walls})
+	return work(&Space{executor: e, dir: leased.Path(), env: append(env, c.Env...), walls: around.Sandbox})
 }
 
 // Dir is the folder of the workspace.
@@ -88,7 +88,7 @@ func (s *Space) Shell(ctx context.Context, text, out string) (proc.Exit, error) 
 // Run is Shell for a command.
 func (s *Space) Run(ctx context.Context, argv []string, out string) (proc.Exit, error) {
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
-		Launcher: Launcher(s.executor.Self, s.executor.Rung), Walls: s.walls, Run: s.executor.Run.ID,
+		Launcher: Launcher(s.executor.Self, s.executor.Level), Sandbox: s.walls, Run: s.executor.Run.ID,
 		Argv: argv, Dir: s.dir, Env: s.env, Out: out,
 	})
 	if err == nil && ctx.Err() != nil {

@@ -73,15 +73,15 @@ func (e *Executor) WatchHome() (err error) {
 }
 
 // writesToHome reports whether agents write to the user's HOME.
-func (e *Executor) writesToHome() bool { return e.Rung == box.None || e.Settings.Off() }
+func (e *Executor) writesToHome() bool { return e.Level == box.None || e.Settings.Off() }
 
 // homeApart reports whether HOME in a step of an attempt is a folder at a path of its own.
 // refused is set where the machine allowed a better view when the run began.
-func (e *Executor) homeApart(r engine.WallsRequest) (apart bool, refused error) {
+func (e *Executor) homeApart(r engine.SandboxRequest) (apart bool, refused error) {
 	if e.writesToHome() {
 		return false, nil
 	}
-	if box.ViewIn(e.Rung, e.Why) == box.Apart {
+	if box.ViewIn(e.Level, e.Why) == box.Apart {
 		return true, nil
 	}
 	home := e.Project.Getenv("HOME")

@@ -18,17 +18,17 @@ import (
 )
 
 // Walls makes the sandbox for a step in a workspace of the run.
-func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
-	if at := r.Workspace.At; at != "" && !e.Rung.Namespaces() {
+func (e *Executor) Walls(r engine.SandboxRequest) (engine.Enclosure, error) {
+	if at := r.Workspace.At; at != "" && !e.Level.Namespaces() {
 		// The files there are the user's.
 		return engine.Enclosure{}, fmt.Errorf("%s is to be mounted at %s, and the sandbox is %s: it cannot mount",
-			r.Workspace.Name, at, e.Rung)
+			r.Workspace.Name, at, e.Level)
 	}
 	own, err := e.ownHome(r)
 	if err != nil {
 		return engine.Enclosure{}, err
 	}
-	w, err := box.Compose(e.Rung, e.Settings.Off(), box.Place{
+	w, err := box.Compose(e.Level, e.Settings.Off(), box.Place{
 		Pieces: append(e.pieces(r), e.piecesOf(own, r)...), State: filepath.Dir(e.Project.State.Dir), Home: e.Project.Getenv("HOME"),
 		Private: own.private, Warm: e.Warm, Setup: own.setup, Sockets: control.Folders(e.Project.Getenv), Getenv: e.Project.Getenv,
 		Plain: own.plain, PlainFiles: privatehome.PlainFiles(own.plain),
@@ -51,8 +51,8 @@ func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
 		around.Written = own.written
 	}
 	around.Ended = own.ended
-	around.Outside = e.telling(w, own, around, r).Text
-	around.Walls, err = json.Marshal(w)
+	around.Outside = e.pathNames(w, own, around, r).Text
+	around.Sandbox, err = json.Marshal(w)
 	return around, err
 }
 
@@ -66,14 +66,14 @@ func (e *Executor) closed() []string {
 	return all
 }
 
-// telling replaces paths of a sandbox in texts for people.
-func (e *Executor) telling(w box.Walls, own ownHome, around engine.Enclosure, r engine.WallsRequest) box.Telling {
+// pathNames replaces paths of a sandbox in texts for people.
+func (e *Executor) pathNames(w box.Sandbox, own ownHome, around engine.Enclosure, r engine.SandboxRequest) box.PathNames {
 	home := box.OwnHome(e.Project.Getenv("HOME"))
 	if home == "" {
 		home = fspath.Real(e.Project.Getenv("HOME"))
 	}
-	t := box.Telling{Walls: w, Home: home}
-	if r.Workspace.At != "" || w.Rung != box.None {
+	t := box.PathNames{Sandbox: w, Home: home}
+	if r.Workspace.At != "" || w.Level != box.None {
 		t.Named = append(t.Named, box.Named{At: r.Workspace.Path(), Name: "(workspace)", Relative: true})
 	}
 	for at, name := range map[string]string{around.State: "(state of the agent)", ask.Path(around.Ask): "(approval socket)"} {
@@ -83,7 +83,7 @@ func (e *Executor) telling(w box.Walls, own ownHome, around engine.Enclosure, r 
 	}
 	if own.home != "" { // at a path of its own
 		t.Named = append(t.Named, box.Named{At: own.home, Name: "(private HOME)"})
-		if w.Rung == box.Landlock {
+		if w.Level == box.Landlock {
 			t.Named = append(t.Named, box.Named{At: own.tmp, Name: "(private TMPDIR)"})
 		}
 	}
@@ -93,7 +93,7 @@ func (e *Executor) telling(w box.Walls, own ownHome, around engine.Enclosure, r 
 // askInside is where an agent finds its ask socket where something can be
 // mounted: the same path for all, and none that a swarm of the agent's would
 // make its own sockets at. It is empty where it is as it lies.
-func (e *Executor) askInside(r engine.WallsRequest) string {
+func (e *Executor) askInside(r engine.SandboxRequest) string {
 	if r.Ask == "" || !e.Walled() {
 		return ""
 	}
@@ -103,7 +103,7 @@ func (e *Executor) askInside(r engine.WallsRequest) string {
 // stateInside is where an agent finds its state folder where something can be
 // mounted: at the same path as all others, for some CLIs tell their model of
 // it, and a provider caches only equal prompts. Some refuse a path in /tmp.
-func (e *Executor) stateInside(r engine.WallsRequest) string {
+func (e *Executor) stateInside(r engine.SandboxRequest) string {
 	if r.State == "" || !e.Walled() {
 		return ""
 	}
@@ -112,7 +112,7 @@ func (e *Executor) stateInside(r engine.WallsRequest) string {
 
 // pieces are the folders that an agent sees: of the repository, of its workspace and of the
 // state folder.
-func (e *Executor) pieces(r engine.WallsRequest) []box.Piece {
+func (e *Executor) pieces(r engine.SandboxRequest) []box.Piece {
 	var all []box.Piece
 	link, objects := e.Trees.Objects()
 	w := r.Workspace
@@ -155,7 +155,7 @@ func (e *Executor) pieces(r engine.WallsRequest) []box.Piece {
 
 // piecesOf are the folders of a HOME that lie in the state folder, as far as a
 // sandbox hides that.
-func (e *Executor) piecesOf(own ownHome, r engine.WallsRequest) (all []box.Piece) {
+func (e *Executor) piecesOf(own ownHome, r engine.SandboxRequest) (all []box.Piece) {
 	for _, dir := range own.read {
 		all = append(all, box.Piece{At: dir, From: dir})
 	}

@@ -20,12 +20,12 @@ import (
 func TestMountedAt(t *testing.T) {
 	t.Parallel()
 	const root = "/home/u/repo"
-	for rung, want := range map[box.Rung]string{
+	for level, want := range map[box.Level]string{
 		box.None: "", box.Landlock: "", box.NoOverlayOldProc: root, box.NoOverlay: root, box.OldProc: root, box.Full: root,
 	} {
-		e := &Executor{Project: &project.Project{Repo: &git.Repo{TopLevel: root}}, Found: Found{Rung: rung}}
+		e := &Executor{Project: &project.Project{Repo: &git.Repo{TopLevel: root}}, Found: Found{Level: level}}
 		if got := e.MountedAt(); got != want {
-			t.Errorf("MountedAt() on %s = %q, want %q", rung, got, want)
+			t.Errorf("MountedAt() on %s = %q, want %q", level, got, want)
 		}
 	}
 }
@@ -34,12 +34,12 @@ func TestMountedAt(t *testing.T) {
 // mounted, as before a restart of the machine.
 func TestWallsWithoutMounts(t *testing.T) {
 	t.Parallel()
-	for _, rung := range []box.Rung{box.None, box.Landlock} {
+	for _, level := range []box.Level{box.None, box.Landlock} {
 		for _, sandbox := range []string{"", SandboxOff} {
-			e := &Executor{Found: Found{Rung: rung}, Settings: Settings{Sandbox: sandbox}}
+			e := &Executor{Found: Found{Level: level}, Settings: Settings{Sandbox: sandbox}}
 			w := worktree.Workspace{Name: "a1.1", Backend: worktree.Reflink, At: "/home/u/repo"}
-			if got, err := e.Walls(engine.WallsRequest{Workspace: w, Private: t.TempDir()}); err == nil {
-				t.Errorf("walls(%s, sandbox %q) = %s, want an error", rung, sandbox, got.Walls)
+			if got, err := e.Walls(engine.SandboxRequest{Workspace: w, Private: t.TempDir()}); err == nil {
+				t.Errorf("walls(%s, sandbox %q) = %s, want an error", level, sandbox, got.Sandbox)
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func TestHomeApart(t *testing.T) {
 	bySetup, byAgent := private(SetupLayers+"/home"), private("home")
 	refused := errors.Join(&box.ViewRefusal{Err: errors.New("another file system is mounted at /h/m")})
 	for _, tt := range []struct {
-		rung    box.Rung
+		level   box.Level
 		why     error
 		home    string
 		step    engine.Step
@@ -158,10 +158,10 @@ func TestHomeApart(t *testing.T) {
 		{box.Full, nil, mounted, engine.CheckStep, byAgent, true, true},
 	} {
 		e := &Executor{
-			Found: Found{Rung: tt.rung, Why: tt.why}, Run: run,
+			Found: Found{Level: tt.level, Why: tt.why}, Run: run,
 			Project: &project.Project{State: state, Getenv: func(string) string { return tt.home }},
 		}
-		got, later := e.homeApart(engine.WallsRequest{Step: tt.step, Private: tt.private})
+		got, later := e.homeApart(engine.SandboxRequest{Step: tt.step, Private: tt.private})
 		if got != tt.want || (later != nil) != tt.later {
 			t.Errorf("%v, %v: %t, %v, want %t", tt, e.Why, got, later, tt.want)
 		}

@@ -27,7 +27,7 @@ type Request struct {
 	Repo   *git.Repo       // required
 	Trees  *worktree.Trees // required
 	Policy Policy
-	Rung   box.Rung
+	Level  box.Level
 	View   box.View // of HOME
 	Open   bool     // the sandbox is off
 	// Snapshots is set once a person lets agents destroy their own files, while
@@ -115,10 +115,10 @@ func (j *Judge) readLaw() (*runLaw, error) {
 
 // exposed reports whether agents can write to the configuration of the repository
 // and of its user.
-func (j *Judge) exposed() bool { return j.Rung < box.NoOverlay || j.Open }
+func (j *Judge) exposed() bool { return j.Level < box.NoOverlay || j.Open }
 
 // walled reports whether a sandbox with namespaces is around agents.
-func (j *Judge) walled() bool { return j.Rung.Namespaces() && !j.Open }
+func (j *Judge) walled() bool { return j.Level.Namespaces() && !j.Open }
 
 // authority returns the grants of the run.
 func (j *Judge) authority() (*risk.Authority, error) {

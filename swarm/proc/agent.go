@@ -49,7 +49,7 @@ func (s *supervisor) start(enter func(json.RawMessage) error) (_ *agent, err err
 	if err != nil {
 		return nil, err
 	}
-	if err := enter(s.spec.Walls); err != nil {
+	if err := enter(s.spec.Sandbox); err != nil {
 		return nil, fmt.Errorf("enter the sandbox: %w", err)
 	}
 	// The mode belongs to the pipe and not to the descriptor, and a program

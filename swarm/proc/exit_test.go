@@ -81,7 +81,7 @@ func TestStartFailed(t *testing.T) {
 			{"output exists", "file exists", func(s *Spec) { s.Stdout = plain }},
 			{"no stdin", "open stdin", func(s *Spec) { s.Stdin = "/no/such" }},
 			{"walls", "enter the sandbox: no bricks", func(s *Spec) {
-				s.Walls = []byte(`{"Fail":"no bricks"}`)
+				s.Sandbox = []byte(`{"Fail":"no bricks"}`)
 			}},
 		}
 		for _, test := range tests {

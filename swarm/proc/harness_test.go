@@ -54,14 +54,14 @@ func runName(t *testing.T) string { return fmt.Sprint(t.Name(), os.Getppid()) }
 // spec describes a role of the test binary.
 func (m mode) spec(t *testing.T, role string, args ...string) Spec {
 	t.Helper()
-	walls, err := json.Marshal(m.walls)
+	sandbox, err := json.Marshal(m.walls)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	return Spec{
 		Run: runName(t), Argv: append([]string{exe(), "agent", role}, args...),
-		Env: []string{}, Dir: dir, Walls: walls,
+		Env: []string{}, Dir: dir, Sandbox: sandbox,
 		Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"),
 	}
 }

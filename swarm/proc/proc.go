@@ -69,7 +69,7 @@ type Spec struct {
 	OutputLimit int64         // bytes of both together; 0: DefaultOutputLimit
 	Grace       time.Duration // from SIGTERM to SIGKILL; 0: DefaultGrace
 
-	Walls json.RawMessage // handed as it is to the function given to Supervise
+	Sandbox json.RawMessage // handed as it is to the function given to Supervise
 
 	// Door is the absolute path of a socket through which [Visit] runs commands
 	// beside the agent, in the same sandbox. The socket is made for this

@@ -58,7 +58,7 @@ func benchmarkStart(b *testing.B, attr func() *syscall.SysProcAttr) {
 	dir := b.TempDir()
 	for i := 0; b.Loop(); i++ {
 		p, err := l.Start(b.Context(), Spec{
-			Argv: []string{"/bin/true"}, Dir: dir, Walls: []byte(`{}`),
+			Argv: []string{"/bin/true"}, Dir: dir, Sandbox: []byte(`{}`),
 			Stdout: fmt.Sprint(dir, "/out", i), Stderr: fmt.Sprint(dir, "/err", i),
 		})
 		b.StopTimer()

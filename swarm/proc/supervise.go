@@ -19,10 +19,10 @@ import (
 //
 // It runs enter, and starts the agent, on the same thread, because capabilities
 // belong to threads: the agent does not have the capabilities that enter drops.
-func Supervise(enter func(walls json.RawMessage) error) int { return supervise(enter, eviction) }
+func Supervise(enter func(sandbox json.RawMessage) error) int { return supervise(enter, eviction) }
 
 // supervise is Supervise with a bound for ending a visitor's processes.
-func supervise(enter func(walls json.RawMessage) error, eviction time.Duration) int {
+func supervise(enter func(sandbox json.RawMessage) error, eviction time.Duration) int {
 	runtime.LockOSThread()
 	s, err := newSupervisor()
 	if err != nil {

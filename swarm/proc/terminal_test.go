@@ -349,7 +349,7 @@ func TestTerminalStartFailed(t *testing.T) {
 		for name, change := range map[string]func(*Spec){
 			"not found in PATH": func(s *Spec) { s.Argv = []string{"nope"} },
 			"working directory": func(s *Spec) { s.Dir += "/no" },
-			"no bricks":         func(s *Spec) { s.Walls = []byte(`{"Fail":"no bricks"}`) },
+			"no bricks":         func(s *Spec) { s.Sandbox = []byte(`{"Fail":"no bricks"}`) },
 		} {
 			spec := m.onTerminal(t, "exit", "0")
 			change(&spec)

@@ -15,7 +15,7 @@ func BenchmarkVisit(b *testing.B) {
 				b.Fatal(err)
 			}
 			p, err := m.launcher().Start(b.Context(), Spec{
-				Argv: []string{"/bin/cat"}, Dir: dir, Pipe: true, Walls: []byte(`{"Proc":true}`),
+				Argv: []string{"/bin/cat"}, Dir: dir, Pipe: true, Sandbox: []byte(`{"Proc":true}`),
 				Stdout: dir + "/out", Stderr: dir + "/err", Door: dir + "/door",
 			})
 			if err != nil {

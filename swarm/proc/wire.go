@@ -64,7 +64,7 @@ func encodeSpec(s *Spec, tag uint64) ([]byte, error) {
 		Tag: tag, Argv: convert[exact](s.Argv), Env: convert[exact](s.Env),
 		Dir: exact(s.Dir), Stdin: exact(s.Stdin), Pipe: s.Pipe, Terminal: s.Terminal,
 		Stdout: exact(s.Stdout), Stderr: exact(s.Stderr), Merge: s.Merge,
-		OutputLimit: s.OutputLimit, Grace: s.Grace, Walls: s.Walls, Door: exact(s.Door),
+		OutputLimit: s.OutputLimit, Grace: s.Grace, Walls: s.Sandbox, Door: exact(s.Door),
 	}
 	if s.Door != "" {
 		w.Outside = ownNamespace()
@@ -98,7 +98,7 @@ func decodeSpec(line []byte) (Spec, origin, error) {
 		Argv: convert[string](w.Argv), Env: convert[string](w.Env),
 		Dir: string(w.Dir), Stdin: string(w.Stdin), Pipe: w.Pipe, Terminal: w.Terminal,
 		Stdout: string(w.Stdout), Stderr: string(w.Stderr), Merge: w.Merge,
-		OutputLimit: w.OutputLimit, Grace: w.Grace, Walls: w.Walls, Door: string(w.Door),
+		OutputLimit: w.OutputLimit, Grace: w.Grace, Sandbox: w.Walls, Door: string(w.Door),
 	}
 	return s, origin{tag: w.Tag, outside: w.Outside}, s.check()
 }

@@ -13,7 +13,7 @@ func TestSpecTravels(t *testing.T) {
 	spec := Spec{
 		Argv: []string{"a", "\xff"}, Env: []string{"K=\x80\n"}, Dir: "/\xfe",
 		Stdout: "/o", Stderr: "/e", Merge: true,
-		OutputLimit: 5, Grace: time.Minute, Walls: []byte(`{"x":1}`),
+		OutputLimit: 5, Grace: time.Minute, Sandbox: []byte(`{"x":1}`),
 		Terminal: &Size{Rows: 7, Cols: 300}, Door: "/d\xff",
 	}
 	line, err := encodeSpec(&spec, 42)

@@ -216,12 +216,12 @@ func (h *Hooks) ask(ctx context.Context, e event) (_ hook.Answer, err error) {
 	if err := os.WriteFile(input, append(text, '\n'), 0o600); err != nil {
 		return nil, err
 	}
-	walls, err := json.Marshal(box.Walls{})
+	sandbox, err := json.Marshal(box.Sandbox{})
 	if err != nil {
 		return nil, err
 	}
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
-		Launcher: h.Launcher, Walls: walls, Run: "hook",
+		Launcher: h.Launcher, Sandbox: sandbox, Run: "hook",
 		Argv: commandOf(commands, e.Event), Dir: h.Dir, Env: h.Environ, Stdin: input, Out: out, OutputLimit: maxOutput,
 	})
 	switch {

@@ -16,7 +16,7 @@ import (
 
 // walled is a scene in a sandbox.
 type walled struct {
-	Walls box.Walls
+	Walls box.Sandbox
 	Scene string // its file
 }
 
@@ -54,7 +54,7 @@ func overlaid(t *testing.T, base string, s scene, more ...box.Piece) (got seen) 
 		return path
 	}
 	s.Dir = at("at")
-	w := walled{Scene: filepath.Join(dir, "scene"), Walls: box.Walls{Open: true, Pieces: []box.Piece{
+	w := walled{Scene: filepath.Join(dir, "scene"), Walls: box.Sandbox{Open: true, Pieces: []box.Piece{
 		{At: s.Dir, Lower: []string{base}, Upper: at("up"), Work: at("wk")},
 	}}}
 	for _, p := range more {
@@ -63,9 +63,9 @@ func overlaid(t *testing.T, base string, s scene, more ...box.Piece) (got seen) 
 	}
 	write(t, w.Scene, s)
 	var refused error
-	for _, w.Walls.Rung = range []box.Rung{box.Full, box.OldProc} {
+	for _, w.Walls.Level = range []box.Level{box.Full, box.OldProc} {
 		write(t, filepath.Join(dir, "walled"), w)
-		text, err := start([]string{"walled", filepath.Join(dir, "walled")}, w.Walls.Rung)
+		text, err := start([]string{"walled", filepath.Join(dir, "walled")}, w.Walls.Level)
 		if err == nil {
 			err = json.Unmarshal(text, &got)
 		}
@@ -76,7 +76,7 @@ func overlaid(t *testing.T, base string, s scene, more ...box.Piece) (got seen) 
 			}
 			return got
 		}
-		refused = errors.Join(refused, fmt.Errorf("%v: %w", w.Walls.Rung, err))
+		refused = errors.Join(refused, fmt.Errorf("%v: %w", w.Walls.Level, err))
 	}
 	if os.Getenv("CI") != "" {
 		t.Fatal(refused)
@@ -85,7 +85,7 @@ func overlaid(t *testing.T, base string, s scene, more ...box.Piece) (got seen) 
 	return got
 }
 
-func start(args []string, rung box.Rung) ([]byte, error) {
+func start(args []string, level box.Level) ([]byte, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func start(args []string, rung box.Rung) ([]byte, error) {
 	}
 	defer er.Close()
 	p, err := os.StartProcess("/proc/self/exe", append([]string{"/proc/self/exe"}, args...),
-		&os.ProcAttr{Files: []*os.File{nil, w, ew}, Sys: box.Attr(rung)})
+		&os.ProcAttr{Files: []*os.File{nil, w, ew}, Sys: box.Attr(level)})
 	if err := errors.Join(err, w.Close(), ew.Close()); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func newBench(t *testing.T) *Bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	walls, err := json.Marshal(box.Walls{Rung: box.None})
+	walls, err := json.Marshal(box.Sandbox{Level: box.None})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func doctorAction(c *cli.Context, env cmdline.Env) error {
 		checkGit, checkLogins, checkSandbox, checkRoom, checkRepository, checkGrants, checkRuns,
 	}
 	if outside {
-		checks = []func(context.Context, *cmdline.Place, *doctorObject) error{checkGit, checkLogins, checkRung, checkMachine}
+		checks = []func(context.Context, *cmdline.Place, *doctorObject) error{checkGit, checkLogins, checkLevel, checkMachine}
 	}
 	o := &doctorObject{Schema: "swarm.doctor/1", OK: true}
 	for _, check := range checks {
@@ -136,26 +136,26 @@ func checkSandbox(ctx context.Context, p *cmdline.Place, o *doctorObject) error 
 	if err != nil {
 		return err
 	}
-	o.addSandbox(plan.SandboxLine(p, isolation.Settings{}, got), got.Rung, got.Why)
-	return checkBackends(p, got.Rung, o)
+	o.addSandbox(plan.SandboxLine(p, isolation.Settings{}, got), got.Level, got.Why)
+	return checkBackends(p, got.Level, o)
 }
 
-// checkRung is checkSandbox outside of a repository: workspaces depend on its
+// checkLevel is checkSandbox outside of a repository: workspaces depend on its
 // place.
-func checkRung(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
-	rung, why, err := isolation.Probe(ctx, &p.Project, p.Env.Self)
+func checkLevel(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
+	level, why, err := isolation.Probe(ctx, &p.Project, p.Env.Self)
 	if err != nil {
 		return err
 	}
-	line := rung.Short()
+	line := level.Short()
 	if why != nil {
-		line += "; " + plan.AdviceLine(p, rung, why)
+		line += "; " + plan.AdviceLine(p, level, why)
 	}
-	o.addSandbox(line, rung, why)
+	o.addSandbox(line, level, why)
 	return nil
 }
 
-func (o *doctorObject) addSandbox(line string, rung box.Rung, why error) {
+func (o *doctorObject) addSandbox(line string, level box.Level, why error) {
 	state := "ok"
 	if why != nil {
 		state = "note"
@@ -164,17 +164,17 @@ func (o *doctorObject) addSandbox(line string, rung box.Rung, why error) {
 	if why != nil {
 		o.add("refused", "note", termtext.ErrorLine(why))
 	}
-	o.add("guarantee", "ok", rung.Guarantee())
-	o.add("isolation", "note", rung.Limits())
+	o.add("guarantee", "ok", level.Guarantee())
+	o.add("isolation", "note", level.Limits())
 }
 
 // checkBackends lists the possible backends, the cheapest first, and the cost
 // of a workspace on the file system of the state.
-func checkBackends(p *cmdline.Place, rung box.Rung, o *doctorObject) error {
+func checkBackends(p *cmdline.Place, level box.Level, o *doctorObject) error {
 	var works, not []string
 	var able []worktree.Backend
 	for _, backend := range worktree.Backends() {
-		if err := isolation.Possible(&p.Project, rung, backend); err != nil {
+		if err := isolation.Possible(&p.Project, level, backend); err != nil {
 			not = append(not, fmt.Sprintf("not %s: %v", backend, err))
 			continue
 		}

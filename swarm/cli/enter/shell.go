@@ -218,9 +218,9 @@ func (v *Visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 // sandboxed reports whether the agents of the run are in a sandbox, as its
 // latest owner recorded it.
 func (v *Visit) sandboxed() bool {
-	var rung box.Rung
+	var level box.Level
 	opened := v.View.Opened
-	return opened != nil && rung.UnmarshalText([]byte(opened.Walls)) == nil && rung != box.None
+	return opened != nil && level.UnmarshalText([]byte(opened.Walls)) == nil && level != box.None
 }
 
 // endedWithIt is the exit code of a command that was killed since the agent it

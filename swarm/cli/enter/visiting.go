@@ -235,7 +235,7 @@ func (v *Visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, engine.RemoveBox(v.Run, private)) }()
-	around, err := b.Deps.Walls(engine.WallsRequest{Workspace: w, Private: filepath.Join(private, "box")})
+	around, err := b.Deps.Sandbox(engine.SandboxRequest{Workspace: w, Private: filepath.Join(private, "box")})
 	if err != nil {
 		return 0, err
 	}
@@ -246,7 +246,7 @@ func (v *Visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 	host, err := b.Deps.Launcher.Start(ctx, proc.Spec{
 		Run: v.Run.ID, Argv: engine.ShellCommand("read -r line"),
 		Env: append([]string{"PATH=" + v.Env.Getenv("PATH"), "TMPDIR=" + cmp.Or(around.Tmp, v.Env.Getenv("TMPDIR"))}, around.Env...),
-		Dir: w.Path(), Pipe: true, Walls: around.Walls, Door: door,
+		Dir: w.Path(), Pipe: true, Sandbox: around.Sandbox, Door: door,
 		Stdout: filepath.Join(private, "out"), Stderr: filepath.Join(private, "err"),
 	})
 	if err != nil {

@@ -53,7 +53,7 @@ func OfferConfined(ctx context.Context, p *cmdline.Place) error {
 	if !cmdline.Attended(p) || p.Personal("the choice") != nil {
 		return nil
 	}
-	if rung, _, err := isolation.Probe(ctx, &p.Project, p.Env.Self); err != nil || !rung.Namespaces() {
+	if level, _, err := isolation.Probe(ctx, &p.Project, p.Env.Self); err != nil || !level.Namespaces() {
 		return err
 	}
 	conf, err := cmdline.UserConfig(p.Env)

@@ -68,17 +68,17 @@ func agentWrites(p *cmdline.Place, pl *Plan, a config.Agent, absent bool) ([]str
 // SandboxLine names the sandbox and the kind of workspaces. If a better sandbox
 // exists it gives the reason, and the remedy.
 func SandboxLine(p *cmdline.Place, wanted isolation.Settings, got isolation.Found) string {
-	word := got.Rung.Short()
+	word := got.Level.Short()
 	switch {
 	case wanted.Off():
 		word = "off"
-	case got.Rung == box.None:
+	case got.Level == box.None:
 		word += " (agents can change all your files)"
 	}
 	line := word + ", workspaces " + workspacesWord(p, got.Backend)
 	switch {
 	case got.Why != nil:
-		return line + "; " + AdviceLine(p, got.Rung, got.Why)
+		return line + "; " + AdviceLine(p, got.Level, got.Why)
 	case len(got.PassedOver) > 0:
 		return line + "; not " + termtext.ErrorLine(got.PassedOver[0])
 	default:
@@ -87,16 +87,16 @@ func SandboxLine(p *cmdline.Place, wanted isolation.Settings, got isolation.Foun
 }
 
 // AdviceLine explains in a line why there is no better sandbox.
-func AdviceLine(p *cmdline.Place, rung box.Rung, why error) string {
-	if !rung.Namespaces() {
+func AdviceLine(p *cmdline.Place, level box.Level, why error) string {
+	if !level.Namespaces() {
 		return advice(p, why).String()
 	}
 	var all []string
-	if proc := userns.Read(p.Env.Getenv).ExplainProc(); !rung.FreshProc() && proc.Reason != "" && p.Env.Getenv("SWARM_RUN") == "" {
+	if proc := userns.Read(p.Env.Getenv).ExplainProc(); !level.FreshProc() && proc.Reason != "" && p.Env.Getenv("SWARM_RUN") == "" {
 		all = append(all, proc.String())
 	}
 	// The kernel's words for a file system that overlays cannot write to.
-	if !rung.Overlay() && strings.Contains(why.Error(), "not supported as upperdir") {
+	if !level.Overlay() && strings.Contains(why.Error(), "not supported as upperdir") {
 		all = append(all, "the file system of the state folder takes no overlays: set SWARM_STATE_DIR to a folder on a volume")
 	}
 	if len(all) == 0 {

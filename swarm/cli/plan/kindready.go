@@ -53,7 +53,7 @@ func hiddenFolder(ctx context.Context, p *cmdline.Place, i isolation.Settings, p
 		return "", nil
 	}
 	got, err := session.FindIsolation(ctx, p, i)
-	if err != nil || got.Rung == box.None {
+	if err != nil || got.Level == box.None {
 		return "", err
 	}
 	return dir, nil

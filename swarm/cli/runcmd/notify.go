@@ -157,14 +157,14 @@ func runNotice(ctx context.Context, b *session.Session, n noticeObject) (err err
 	if err := os.WriteFile(input, append(text, '\n'), 0o600); err != nil {
 		return err
 	}
-	walls, err := json.Marshal(box.Walls{})
+	sandbox, err := json.Marshal(box.Sandbox{})
 	if err != nil {
 		return err
 	}
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
 		// Not the run's id: its processes are no agent, and may merge ended
 		// agents.
-		Launcher: isolation.Launcher(b.Deps.Launcher.Binary, box.None), Walls: walls, Run: "notify",
+		Launcher: isolation.Launcher(b.Deps.Launcher.Binary, box.None), Sandbox: sandbox, Run: "notify",
 		Argv: engine.ShellCommand(b.Contact.Notify), Dir: b.Root(), Env: ownEnviron(b.Env.Environ), Stdin: input, Out: out,
 	})
 	switch {

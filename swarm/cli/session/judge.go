@@ -27,7 +27,7 @@ import (
 // there are none.
 func (s *Session) judgeActions(ctx context.Context, self string) error {
 	j, err := policy.New(ctx, policy.Request{
-		Run: s.Run, Repo: s.Repo, Trees: s.Trees, Policy: s.Policy, Rung: s.Sandbox.Rung, View: box.ViewIn(s.Sandbox.Rung, s.Sandbox.Why), Open: s.Sandbox.Settings.Off(), Snapshots: &s.Snapshots,
+		Run: s.Run, Repo: s.Repo, Trees: s.Trees, Policy: s.Policy, Level: s.Sandbox.Level, View: box.ViewIn(s.Sandbox.Level, s.Sandbox.Why), Open: s.Sandbox.Settings.Off(), Snapshots: &s.Snapshots,
 		Getenv: s.Env.Getenv, UserRules: riskcmd.UserRules(s.Env), SetupLayers: isolation.SetupLayers, Now: s.Deps.Now,
 		Warn: func(about string, err error) { s.Deps.Warn(about + ": " + termtext.ErrorLine(err)) },
 	})
@@ -35,7 +35,7 @@ func (s *Session) judgeActions(ctx context.Context, self string) error {
 		return riskcmd.RefusedRules(err)
 	}
 	s.Deps.Judge, s.Deps.AskSockets = j, actionSockets{run: s.Run, getenv: s.Env.Getenv}
-	if s.Sandbox.Rung.Namespaces() || s.Sandbox.Settings.Off() {
+	if s.Sandbox.Level.Namespaces() || s.Sandbox.Settings.Off() {
 		return nil
 	}
 	programs, err := j.Programs()
