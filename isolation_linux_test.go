@@ -141,14 +141,28 @@ f=$(mktemp) && rm "$f"`))
 }
 
 // TestSocketsBelowTmp: where the sockets of a run lie in /tmp, since the path of the
-// state folder is too long for them, agents do not write to /tmp.
+// state folder is too long for them, agents do not write to /tmp, and doctor says so.
 func TestSocketsBelowTmp(t *testing.T) {
 	t.Parallel()
 	mode := sandboxModes()[1]
 	needMode(t, mode)
 	y := newFixtureAtHome(t)
+	doctor := func(want string) {
+		t.Helper()
+		cmd := y.command(nil, "doctor")
+		cmd.Args = append(slices.Clone(mode.behind), cmd.Args...)
+		path, err := exec.LookPath(cmd.Args[0])
+		y.must(err)
+		cmd.Path = path
+		if text, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("doctor: %v, want %q in\n%s", err, want, text)
+		}
+	}
+	y.env = append(y.env, "SWARM_SANDBOX=auto", "SWARM_BACKEND=auto")
+	doctor("its own HOME and TMPDIR and the machine's /tmp, ")
 	y.state = filepath.Join(y.dir, strings.Repeat("x", 100))
-	y.env = append(y.env, "SWARM_SANDBOX=auto", "SWARM_BACKEND=auto", "SWARM_STATE_DIR="+y.state)
+	y.env = append(y.env, "SWARM_STATE_DIR="+y.state)
+	doctor(" (not to /tmp, with files in it ")
 	failed := y.results(append(slices.Clone(mode.behind), "swarm", "run", "--json", "--each", "pkg/p0/", "--", "sh", "-ec", `
 ls /tmp/swarm-*/$SWARM_RUN-*.sock; ! rm -f /tmp/swarm-*/$SWARM_RUN-*.sock; ! touch /tmp/$SWARM_RUN`))
 	if text, ran := failed["pkg/p0"]; !ran || text != "" {

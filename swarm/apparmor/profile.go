@@ -23,11 +23,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"agentswarm/swarm/gocache"
 )
 
 // Profile is the AppArmor profile of one program.
@@ -53,7 +53,7 @@ func New(program, state string) (*Profile, error) {
 			return nil, &PathError{Path: path, Reason: reason, Advice: "move it to a folder with a plain name"}
 		}
 	}
-	if temporary(program) {
+	if gocache.Temporary(program) {
 		return nil, &PathError{
 			Path: program, Reason: "`go run` removes this program again",
 			Advice: "build swarm first: " + buildCommand,
@@ -133,12 +133,3 @@ func escape(path string) string {
 	}
 	return b.String()
 }
-
-// temporary reports whether `go run` or `go test` built the program: below a
-// go-build folder, which TMPDIR and the user's caches have, or in a folder
-// named <sha256>-d, where build caches of any name keep executables.
-func temporary(program string) bool { return buildFolder().MatchString(program) }
-
-var buildFolder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`/(go-build[0-9]*|[0-9a-f]{64}-d)/`)
-})

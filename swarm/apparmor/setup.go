@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"agentswarm/swarm/gocache"
 )
 
 // Action is an operation on a profile. The zero value changes nothing.
@@ -186,7 +188,7 @@ func (m Machine) remove(ctx context.Context, p *Profile) (Change, error) {
 // Remedy returns the user's command to install the profile: [Command], or first
 // a build if `go run` made the program, which is gone when it ends.
 func Remedy(program string, getenv func(string) string) string {
-	if temporary(program) {
+	if gocache.Temporary(program) {
 		return buildCommand + " && sudo FOLDER/swarm setup apparmor"
 	}
 	return Command(program, getenv)

@@ -15,6 +15,8 @@ package box
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Level is how much of the walls there is. Its zero value is none: what nobody
@@ -71,7 +73,8 @@ func (r Level) Short() string {
 }
 
 // Guarantee is a sentence about the places that an agent on a level can write to, and when its processes end.
-func (r Level) Guarantee() string {
+// shared are the folders of [Shared].
+func (r Level) Guarantee(shared []string) string {
 	const ends = "the kernel ends all processes of an agent, even if swarm is killed; "
 	switch r {
 	case Full, OldProc:
@@ -79,12 +82,35 @@ func (r Level) Guarantee() string {
 	case NoOverlay, NoOverlayOldProc:
 		return ends + "an agent writes only to its workspace, its own HOME and a private /tmp"
 	case Landlock:
-		return "an agent writes only to its workspace, its own HOME and TMPDIR and the machine's /tmp, /var/tmp and /dev/shm, and cannot " +
-			"read secrets and the state folder; its processes are found by their descent and ended"
+		return "an agent writes only to its workspace, its own HOME and TMPDIR" + sharedWords(shared) +
+			", and cannot read secrets and the state folder; its processes are found by their descent and ended"
 	default:
 		return "processes of an agent are found by their descent and ended; one that hides " +
 			"from that may outlive its run if its supervisor is killed too"
 	}
+}
+
+// sharedWords continues a list with the shared folders that agents write to, and names
+// those that they do not.
+func sharedWords(shared []string) string {
+	closed := slices.DeleteFunc(sharedFolders(), func(path string) bool { return slices.Contains(shared, path) || !isDir(path) })
+	text := ""
+	if len(shared) > 0 {
+		text = " and the machine's " + listed(shared)
+	}
+	if len(closed) > 0 {
+		text += " (not to " + listed(closed) + ", with files in it that agents never write to or read)"
+	}
+	return text
+}
+
+// listed joins words with commas and a last "and".
+func listed(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // Limits is a sentence about the parts of the machine that a level does not isolate.

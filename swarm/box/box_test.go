@@ -23,8 +23,8 @@ func TestRung(t *testing.T) {
 	words := map[string]bool{}
 	for r := None; r <= Full; r++ {
 		words[r.Limits()] = true
-		if r.Guarantee() == "" || strings.Contains(r.Guarantee(), "kernel ends") != r.Namespaces() {
-			t.Errorf("%v guarantees %q", r, r.Guarantee())
+		if text := r.Guarantee(nil); text == "" || strings.Contains(text, "kernel ends") != r.Namespaces() {
+			t.Errorf("%v guarantees %q", r, text)
 		}
 	}
 	if len(words) != len(levelNames()) {
@@ -35,6 +35,20 @@ func TestRung(t *testing.T) {
 	}
 	if got := Level(99).String(); got != "level(99)" {
 		t.Errorf("String = %q", got)
+	}
+}
+
+// TestGuarantee: the folders that agents write to, and those that they do not, are named.
+func TestGuarantee(t *testing.T) {
+	t.Parallel()
+	for want, shared := range map[string][]string{
+		"TMPDIR and the machine's /tmp and /var/tmp":     {"/tmp", "/var/tmp"},
+		"TMPDIR and the machine's /var/tmp (not to /tmp": {"/var/tmp"},
+		"TMPDIR (not to /tmp":                            nil,
+	} {
+		if got := Landlock.Guarantee(shared); !strings.Contains(got, want) {
+			t.Errorf("Guarantee(%q) = %q, want %q in it", shared, got, want)
+		}
 	}
 }
 

@@ -101,12 +101,37 @@ func (c *composing) fenced() error {
 	if err := c.hide(); err != nil {
 		return err
 	}
-	for _, path := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
-		if dir, ok := real(path); ok && !c.holdsClosed(dir) {
-			c.add(Piece{At: dir, From: dir, Write: true})
-		}
+	for _, path := range c.shared() {
+		dir, _ := real(path)
+		c.add(Piece{At: dir, From: dir, Write: true})
 	}
 	return nil
+}
+
+// sharedFolders are folders that all programs of a machine write to.
+func sharedFolders() []string { return []string{"/tmp", "/var/tmp", "/dev/shm"} }
+
+// shared are the shared folders that agents write to where nothing can be mounted.
+func (c *composing) shared() []string {
+	return slices.DeleteFunc(sharedFolders(), func(path string) bool {
+		dir, ok := real(path)
+		return !ok || c.holdsClosed(dir)
+	})
+}
+
+// Shared are those of /tmp, /var/tmp and /dev/shm that agents in a place write to on the
+// level Landlock. It makes nothing.
+func Shared(p Place) []string {
+	c := &composing{Place: p, level: Landlock}
+	c.Home, _ = real(p.Home)
+	if state, ok := real(p.State); ok {
+		c.State = state
+	}
+	c.Plain = "" // Copies would be made of its files.
+	if c.write() != nil || c.hide() != nil {
+		return nil
+	}
+	return c.shared()
 }
 
 // holdsClosed reports whether a folder holds a path that agents do not write to, or
@@ -256,7 +281,7 @@ func (c *composing) hide() error {
 
 // hidden are the paths that agents do not see, beside the state.
 func (c *composing) hidden() []string {
-	all := c.secrets()
+	all := append(c.secrets(), machineSecrets()...)
 	if c.Home != "" {
 		for _, name := range []string{".docker/run", ".docker/desktop", ".colima", ".rd", ".local/state/swarm"} {
 			all = append(all, filepath.Join(c.Home, name))

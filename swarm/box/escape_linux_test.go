@@ -311,6 +311,9 @@ func TestFencedRepository(t *testing.T) {
 			if open != want {
 				t.Errorf("with a %s checkout at %s /tmp is open: %v", name, path, open)
 			}
+			if got := slices.Contains(Shared(p), "/tmp"); got != open {
+				t.Errorf("with a %s checkout at %s /tmp is open: %v; Shared says %v", name, path, open, got)
+			}
 		}
 	}
 }

@@ -93,3 +93,14 @@ func TestHiddenSockets(t *testing.T) {
 		t.Errorf("hidden are %q, want %s and not %s", all, folder, link)
 	}
 }
+
+// TestMachineSecrets: folders with secrets of containers and units are hidden.
+func TestMachineSecrets(t *testing.T) {
+	t.Parallel()
+	all := Hidden(Place{Getenv: func(string) string { return "" }})
+	for _, dir := range []string{"/run/secrets", "/var/run/secrets", "/run/credentials", "/run/credstore"} {
+		if !slices.Contains(all, dir) {
+			t.Errorf("%s is not hidden", dir)
+		}
+	}
+}

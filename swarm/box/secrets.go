@@ -57,6 +57,12 @@ func secretFiles() []string {
 	}
 }
 
+// machineSecrets are folders outside of HOME with secrets that a container or a unit of
+// systemd is given. The token of a pod lies in the first two.
+func machineSecrets() []string {
+	return []string{"/run/secrets", "/var/run/secrets", "/run/credentials", "/run/credstore"}
+}
+
 // Histories are files of HOME to which shells and other programs add the lines that
 // their user types, credentials too.
 func Histories() []string {

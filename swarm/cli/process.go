@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/exit"
+	"agentswarm/swarm/gocache"
 	"agentswarm/swarm/guard"
 )
 
@@ -60,7 +59,7 @@ func RunIn(ctx context.Context, change func(*cmdline.Env), argv []string, extra 
 // calledAs is the text that the user types to call swarm again: the typed name,
 // or `go run .` if that built the binary.
 func calledAs(name, self string) string {
-	if strings.Contains(self, string(filepath.Separator)+"go-build") {
+	if gocache.Temporary(self) {
 		return "go run ."
 	}
 	return name

@@ -121,6 +121,11 @@ func foldersOf(run *store.Run, getenv func(string) string) []string {
 	return FoldersFor(run.State(), getenv)
 }
 
+// NewFolder is the folder in which a new run would make its sockets.
+func NewFolder(state *store.State, getenv func(string) string) string {
+	return candidates(state, getenv)[0]
+}
+
 // Folder is the folder for the sockets of a run that this process owns.
 func Folder(run *store.Run, getenv func(string) string) string {
 	all := candidates(run.State(), getenv)

@@ -14,12 +14,14 @@ import (
 
 	"agentswarm/internal/fspath"
 	"agentswarm/internal/termtext"
+	"agentswarm/swarm/apparmor"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/project"
 	"agentswarm/swarm/refusal"
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/userns"
 	"agentswarm/worktree"
 	"agentswarm/worktree/precheck"
 )
@@ -42,7 +44,7 @@ func Find(ctx context.Context, p *project.Project, self string, wanted Settings)
 		return got, err
 	}
 	if wanted.Sandbox == SandboxRequire && !got.Level.Namespaces() {
-		return got, refusal.New("%s: there are no namespaces here: %s", wanted.SandboxSource(), termtext.ErrorLine(got.Why))
+		return got, refusal.New("%s: the sandbox here is %s; %s", wanted.SandboxSource(), got.Level.Short(), Advice(p.Getenv, self, got.Why))
 	}
 	for _, backend := range worktree.Backends() {
 		if wanted.AnyBackend() || wanted.Backend == string(backend) {
@@ -55,6 +57,14 @@ func Find(ctx context.Context, p *project.Project, self string, wanted Settings)
 		}
 	}
 	return got, refusal.New("%s: %s", wanted.BackendSource(), termtext.ErrorLine(errors.Join(got.PassedOver...)))
+}
+
+// Advice explains why there are no namespaces. self is the path of the running binary.
+func Advice(getenv func(string) string, self string, why error) userns.Advice {
+	if getenv("SWARM_RUN") != "" {
+		return userns.Advice{Reason: "this is inside the sandbox of another run"}
+	}
+	return userns.Read(getenv).Explain(why, apparmor.Remedy(self, getenv))
 }
 
 // Possible returns the reason against a backend in a sandbox; nil: it works.
@@ -72,6 +82,9 @@ func Possible(p *project.Project, level box.Level, backend worktree.Backend) err
 // why tells the reason that there is no better sandbox. self is the path of the
 // running binary.
 func Probe(ctx context.Context, p *project.Project, self string) (level box.Level, why error, err error) {
+	if err := p.CheckState(); err != nil {
+		return box.None, nil, err
+	}
 	near := p.State.Dir
 	for !fspath.Exists(near) {
 		near = filepath.Dir(near)

@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/privatehome"
+	"agentswarm/swarm/project"
 	"agentswarm/worktree"
 )
 
@@ -34,7 +35,7 @@ func (e *Executor) Walls(r engine.SandboxRequest) (engine.Enclosure, error) {
 		Plain: own.plain, PlainFiles: privatehome.PlainFiles(own.plain),
 		Secret: privatehome.GitIncludes(e.Project.Getenv("HOME"), e.Project.Getenv),
 		Hide:   slices.Concat(e.Settings.Hide, own.hide), Write: slices.Concat(e.Settings.Write, own.write), View: own.view(),
-		Closed:   append(e.closed(), control.Folder(e.Run, e.Project.Getenv)),
+		Closed:   append(closed(e.Project), control.Folder(e.Run, e.Project.Getenv)),
 		Programs: slices.Concat(filepath.SplitList(e.Project.Getenv("PATH")), r.Programs, e.Project.Repo.Borrowed()),
 	})
 	if err != nil {
@@ -58,12 +59,25 @@ func (e *Executor) Walls(r engine.SandboxRequest) (engine.Enclosure, error) {
 
 // closed are folders that agents never write to: the repository, the objects that it
 // borrows, and the user's own configuration.
-func (e *Executor) closed() []string {
-	all := append(e.Project.Repo.Borrowed(), e.Project.Root(), e.Project.Repo.CommonDir)
-	if file := config.UserFile(e.Project.Lookup); file != "" {
+func closed(p *project.Project) []string {
+	var all []string
+	if p.Repo != nil {
+		all = append(p.Repo.Borrowed(), p.Root(), p.Repo.CommonDir)
+	}
+	if file := config.UserFile(p.Lookup); file != "" {
 		all = append(all, filepath.Dir(file))
 	}
 	return all
+}
+
+// Shared are those of /tmp, /var/tmp and /dev/shm that agents of a new run would write to
+// with Landlock only. Outside of repositories the project has none.
+func Shared(p *project.Project, s Settings) []string {
+	return box.Shared(box.Place{
+		State: filepath.Dir(p.State.Dir), Home: p.Getenv("HOME"), Sockets: control.Folders(p.Getenv), Getenv: p.Getenv,
+		Secret: privatehome.GitIncludes(p.Getenv("HOME"), p.Getenv), Hide: s.Hide, Write: s.Write,
+		Closed: append(closed(p), control.NewFolder(p.State, p.Getenv)),
+	})
 }
 
 // pathNames replaces paths of a sandbox in texts for people.

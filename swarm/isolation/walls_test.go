@@ -95,10 +95,10 @@ func TestClosed(t *testing.T) {
 	e := &Executor{Project: &project.Project{
 		Repo: &git.Repo{TopLevel: root, CommonDir: common}, Getenv: func(key string) string { return env[key] },
 	}}
-	closed := e.closed()
+	all := closed(e.Project)
 	for _, want := range []string{root, common, lender, filepath.Join(dir, "config", "swarm")} {
-		if !slices.Contains(closed, want) {
-			t.Errorf("closed are %q, without %s", closed, want)
+		if !slices.Contains(all, want) {
+			t.Errorf("closed are %q, without %s", all, want)
 		}
 	}
 }

@@ -41,6 +41,15 @@ func (e *StateError) Hint() string {
 	return "make it writable, or set SWARM_STATE_DIR to a folder that is"
 }
 
+// CheckState refuses a state folder that could not be written. It writes nothing. The error
+// is a [*StateError].
+func (p *Project) CheckState() error {
+	if _, err := writable(p.State.Dir); err != nil {
+		return &StateError{Dir: p.State.Dir, Err: err, agent: p.Getenv("SWARM_AGENT") != ""}
+	}
+	return nil
+}
+
 // CheckSpace refuses a run whose state could not be written, or whose first workspace of
 // size bytes would not fit on the disk. It writes nothing. The error is a [*StateError] or a
 // [*refusal.Cause].
@@ -51,11 +60,10 @@ func (p *Project) CheckSpace(size int64) error {
 	if err := control.Check(p.State, p.Getenv); err != nil {
 		return refusal.Of(err)
 	}
-	dir, err := writable(p.State.Dir)
-	if err != nil {
-		return &StateError{Dir: p.State.Dir, Err: err, agent: p.Getenv("SWARM_AGENT") != ""}
+	if err := p.CheckState(); err != nil {
+		return err
 	}
-	free, err := worktree.Free(dir)
+	free, err := worktree.Free(p.State.Dir)
 	if err != nil {
 		return err
 	}

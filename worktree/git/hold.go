@@ -56,7 +56,7 @@ func (s *refStore) hold(ctx context.Context, run string, commits ...Hash) error 
 		for _, c := range missing {
 			switch err := s.holdOne(ctx, run, c); {
 			case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-				return fmt.Errorf("the repository must be writable, since it keeps the commits of runs: %w", err)
+				return &ReadOnlyError{Dir: s.user.CommonDir, Err: err}
 			case err != nil:
 				return fmt.Errorf("protect commit %s from the housekeeping of git: %w", c.Short(), err)
 			}

@@ -40,6 +40,7 @@ func WantsText(action json.RawMessage) string {
 // WantsWidth bounds an action in a line; in JSON it is whole.
 const WantsWidth = 400
 
+// ActionText is an action as it is to be shown: a text as it is, else JSON.
 func ActionText(action json.RawMessage) string {
 	text := ""
 	if json.Unmarshal(action, &text) == nil { // null is an empty text
@@ -47,11 +48,18 @@ func ActionText(action json.RawMessage) string {
 	} else {
 		var b bytes.Buffer
 		if json.Compact(&b, action) == nil && b.String() != "{}" {
-			text = b.String()
+			text = unescapeHTML(b.String())
 		}
 	}
 	if text == "" {
 		return "something it does not name"
 	}
 	return text
+}
+
+// unescapeHTML writes <, > and & of JSON as they are. Journals hold them as \u003c,
+// \u003e and \u0026.
+func unescapeHTML(text string) string {
+	return strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&",
+		`\u003C`, "<", `\u003E`, ">").Replace(text)
 }

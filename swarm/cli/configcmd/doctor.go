@@ -65,6 +65,15 @@ func (o *doctorObject) add(name, state, detail string) {
 	o.OK = o.OK && state != "bad"
 }
 
+// addFault adds an error that keeps a run from starting, and its remedy.
+func (o *doctorObject) addFault(name string, err error) {
+	text := err.Error()
+	if hint := exit.HintOf(err); hint != "" {
+		text += "; " + hint
+	}
+	o.add(name, "bad", termtext.Line(text))
+}
+
 func doctorAction(c *cli.Context, env cmdline.Env) error {
 	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
@@ -91,7 +100,7 @@ func doctorAction(c *cli.Context, env cmdline.Env) error {
 		}
 	}
 	if outside {
-		o.add("repository", "bad", none.Error()+"; "+none.Hint())
+		o.addFault("repository", none)
 	}
 	if c.Bool("json") {
 		err = cmdline.PrintJSON(env.Stdout, o)
@@ -132,17 +141,24 @@ func checkGit(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 // checkSandbox puts a sandbox up once. It names the sandbox as a run does, and
 // gives the reason for the lack of a better one.
 func checkSandbox(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
+	if untried(p, o) {
+		return nil
+	}
 	got, err := session.FindIsolation(ctx, p, isolation.Settings{})
 	if err != nil {
 		return err
 	}
 	o.addSandbox(plan.SandboxLine(p, isolation.Settings{}, got), got.Level, got.Why)
+	o.addPlaces(got.Level, isolation.Shared(&p.Project, configuredPaths(ctx, p)))
 	return checkBackends(p, got.Level, o)
 }
 
 // checkLevel is checkSandbox outside of a repository: workspaces depend on its
 // place.
 func checkLevel(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
+	if untried(p, o) {
+		return nil
+	}
 	level, why, err := isolation.Probe(ctx, &p.Project, p.Env.Self)
 	if err != nil {
 		return err
@@ -152,7 +168,31 @@ func checkLevel(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
 		line += "; " + plan.AdviceLine(p, level, why)
 	}
 	o.addSandbox(line, level, why)
+	o.addPlaces(level, isolation.Shared(&p.Project, isolation.Settings{}))
 	return nil
+}
+
+// untried reports, and says, that no sandbox can be tried: a folder in the state is needed.
+func untried(p *cmdline.Place, o *doctorObject) bool {
+	if p.CheckState() == nil {
+		return false
+	}
+	o.add("sandbox", "note", "not tried: the state folder cannot be written to")
+	return true
+}
+
+// configuredPaths are the paths that the configuration hides and opens. They are empty
+// where it cannot be read, which is reported by another check.
+func configuredPaths(ctx context.Context, p *cmdline.Place) isolation.Settings {
+	conf, err := p.LoadConfig(ctx, "HEAD")
+	if err != nil {
+		return isolation.Settings{}
+	}
+	s, err := isolation.Configured(ctx, &p.Project, conf)
+	if err != nil {
+		return isolation.Settings{}
+	}
+	return s
 }
 
 func (o *doctorObject) addSandbox(line string, level box.Level, why error) {
@@ -164,7 +204,11 @@ func (o *doctorObject) addSandbox(line string, level box.Level, why error) {
 	if why != nil {
 		o.add("refused", "note", termtext.ErrorLine(why))
 	}
-	o.add("guarantee", "ok", level.Guarantee())
+}
+
+// addPlaces adds the places that an agent writes to. shared are those of [isolation.Shared].
+func (o *doctorObject) addPlaces(level box.Level, shared []string) {
+	o.add("guarantee", "ok", level.Guarantee(shared))
 	o.add("isolation", "note", level.Limits())
 }
 
@@ -263,6 +307,9 @@ func checkMachine(_ context.Context, p *cmdline.Place, o *doctorObject) error {
 		return err
 	}
 	o.add("disk", "ok", fmt.Sprintf("%s free below %s", termtext.Bytes(free), p.StateRoot))
+	if err := p.CheckState(); err != nil {
+		o.addFault("state", err)
+	}
 	return nil
 }
 
@@ -306,6 +353,9 @@ func checkRepository(ctx context.Context, p *cmdline.Place, o *doctorObject) err
 	if unborn := (*git.RevError)(nil); err != nil && !errors.As(err, &unborn) {
 		return err
 	}
+	if err := p.Repo.Writable(); err != nil {
+		o.addFault("repository", err)
+	}
 	hazards, err := precheck.Hazards(ctx, p.Repo, head)
 	if err != nil {
 		return err
@@ -331,6 +381,10 @@ func checkRepository(ctx context.Context, p *cmdline.Place, o *doctorObject) err
 }
 
 func checkRuns(_ context.Context, p *cmdline.Place, o *doctorObject) error {
+	if err := p.CheckState(); err != nil {
+		o.addFault("state", err)
+		return nil
+	}
 	state := p.State.Dir
 	if _, err := os.Stat(state); err != nil {
 		o.add("state", "ok", state+" (not made yet)")

@@ -76,7 +76,7 @@ func wholeAction(action json.RawMessage) string {
 	var b bytes.Buffer
 	text := cmdline.ActionText(action)
 	if json.Valid(action) && text != "" && (text[0] == '{' || text[0] == '[') &&
-		json.Indent(&b, action, "", "  ") == nil {
+		json.Indent(&b, []byte(text), "", "  ") == nil {
 		text = b.String()
 	}
 	return termtext.Text(text)

@@ -58,6 +58,9 @@ func TestPlainAction(t *testing.T) {
 		{`{"command":"ls -l"}`, "ls -l"},
 		{`{"git":["push","x"],"cwd":"/r"}`, "git push x (in /r)"},
 		{`{"run":"ls"}`, `{"run":"ls"}`},
+		{`{"command":"a \u003e b \u0026\u0026 c"}`, "a > b && c"},
+		{`{"run":"a \u003e b \u0026\u0026 c \u003c d"}`, `{"run":"a > b && c < d"}`},
+		{`{"run":"a \\u003e b \\\u003e"}`, `{"run":"a \\u003e b \\>"}`},
 		{`{"command":"rm -r x","command":"ls"}`, `{"command":"rm -r x","command":"ls"}`},
 		{`{"command":"rm -r x","COMMAND":"ls"}`, `{"command":"rm -r x","COMMAND":"ls"}`},
 		{`{"command":"ls","also":"rm -r x"}`, `{"command":"ls","also":"rm -r x"}`},
@@ -65,6 +68,15 @@ func TestPlainAction(t *testing.T) {
 		if got := cmdline.WantsText(plainAction(json.RawMessage(tt.give))); got != tt.want {
 			t.Errorf("plainAction(%s) = %s, want %s", tt.give, got, tt.want)
 		}
+	}
+}
+
+// TestWholeAction shows an object in lines, with the characters of its commands as they are.
+func TestWholeAction(t *testing.T) {
+	t.Parallel()
+	const give = `{"run":"a \u003e b \u0026\u0026 c \u003c d"}`
+	if got, want := wholeAction(json.RawMessage(give)), "{\n  \"run\": \"a > b && c < d\"\n}"; got != want {
+		t.Errorf("wholeAction(%s) = %s, want %s", give, got, want)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/termtext"
-	"agentswarm/swarm/apparmor"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
@@ -77,6 +76,8 @@ func SandboxLine(p *cmdline.Place, wanted isolation.Settings, got isolation.Foun
 	}
 	line := word + ", workspaces " + workspacesWord(p, got.Backend)
 	switch {
+	case wanted.Off() && got.Why != nil:
+		return line // A better one was not wanted.
 	case got.Why != nil:
 		return line + "; " + AdviceLine(p, got.Level, got.Why)
 	case len(got.PassedOver) > 0:
@@ -89,7 +90,7 @@ func SandboxLine(p *cmdline.Place, wanted isolation.Settings, got isolation.Foun
 // AdviceLine explains in a line why there is no better sandbox.
 func AdviceLine(p *cmdline.Place, level box.Level, why error) string {
 	if !level.Namespaces() {
-		return advice(p, why).String()
+		return isolation.Advice(p.Env.Getenv, p.Env.Self, why).String()
 	}
 	var all []string
 	if proc := userns.Read(p.Env.Getenv).ExplainProc(); !level.FreshProc() && proc.Reason != "" && p.Env.Getenv("SWARM_RUN") == "" {
@@ -97,7 +98,7 @@ func AdviceLine(p *cmdline.Place, level box.Level, why error) string {
 	}
 	// The kernel's words for a file system that overlays cannot write to.
 	if !level.Overlay() && strings.Contains(why.Error(), "not supported as upperdir") {
-		all = append(all, "the file system of the state folder takes no overlays: set SWARM_STATE_DIR to a folder on a volume")
+		all = append(all, "the file system of the state folder takes no overlays: set SWARM_STATE_DIR to a folder on a volume that you can write to")
 	}
 	if len(all) == 0 {
 		return termtext.ErrorLine(why)
@@ -107,14 +108,6 @@ func AdviceLine(p *cmdline.Place, level box.Level, why error) string {
 		all = append(all, termtext.ErrorLine(apart))
 	}
 	return strings.Join(all, "; ")
-}
-
-// advice explains why there are no namespaces.
-func advice(p *cmdline.Place, why error) userns.Advice {
-	if p.Env.Getenv("SWARM_RUN") != "" {
-		return userns.Advice{Reason: "this is inside the sandbox of another run"}
-	}
-	return userns.Read(p.Env.Getenv).Explain(why, apparmor.Remedy(p.Env.Self, p.Env.Getenv))
 }
 
 // workspacesWord names a backend. For copies it adds how long each takes, if
