@@ -13,6 +13,7 @@ import (
 
 	"agentswarm/swarm/cli"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/limit"
 )
 
 // faultVar asks the `swarm` of the tests for a fault between two steps.
@@ -39,11 +40,11 @@ func faultySwarm() {
 	if word == "__supervise" {
 		main()
 	}
-	ctx, unknown := context.Background(), func() int64 { return 0 }
+	ctx, unknown := context.Background(), boundedMachine
 	if fault != "" {
 		words := strings.SplitN(fault, ":", 3)
 		f := &faulty{verb: words[0], at: words[1], file: words[2]}
-		os.Exit(cli.RunIn(ctx, func(env *cmdline.Env) { env.Step, env.Available = f.step, unknown }, os.Args))
+		os.Exit(cli.RunIn(ctx, func(env *cmdline.Env) { env.Step, env.Machine = f.step, unknown }, os.Args))
 	}
 	if fakes == nil { // as main has it
 		if code, ok := cli.Supervise(ctx, os.Args[1:]); ok {
@@ -51,8 +52,20 @@ func faultySwarm() {
 		}
 	}
 	os.Exit(cli.RunIn(ctx, func(env *cmdline.Env) {
-		env.Kinds, env.Unhurried, env.Available = fakes, true, unknown
+		env.Kinds, env.Unhurried, env.Machine = fakes, true, unknown
 	}, os.Args, demos))
+}
+
+// processesVar is the number of processes and threads that the `swarm` of the
+// tests takes for free; empty: it knows no limit.
+const processesVar = "SWARMTEST_PROCESSES"
+
+// boundedMachine is a machine without limits but that of processesVar.
+func boundedMachine() (m limit.Machine) {
+	if n, err := strconv.Atoi(os.Getenv(processesVar)); err == nil {
+		m.Processes = limit.Room{Free: int64(n), Limit: 200, By: "the container (cgroup)"}
+	}
+	return m
 }
 
 type faulty struct {

@@ -90,7 +90,7 @@ func workspaceKeys() []key[Config] {
 func numberKeys() []key[Config] {
 	return []key[Config]{
 		{
-			"jobs", wholeShape(1, 100), nil, "by memory and cores",
+			"jobs", wholeShape(1, 100), nil, "by memory, processes",
 			"agents that run at once",
 			func(c *Config, f field) error { return f.intoInt(&c.Jobs, 1, 100) },
 			func(c *Config) any { return c.Jobs },

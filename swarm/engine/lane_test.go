@@ -384,7 +384,7 @@ func TestMemoryHolds(t *testing.T) {
 	var measured atomic.Int32
 	now := time.Now() // no agent gets old enough to count with its full memory
 	r.deps.Memory = &limit.Memory{
-		Available: func() int64 { return 1<<30 + 150<<20 }, Now: func() time.Time { return now },
+		Available: func() limit.Room { return limit.Room{Free: 1<<30 + 150<<20} }, Now: func() time.Time { return now },
 		Used: func(pid int) int64 {
 			if pid > 0 {
 				measured.Add(1)

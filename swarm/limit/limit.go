@@ -6,13 +6,9 @@
 package limit
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -24,40 +20,8 @@ const MaxJobs = 100
 // CommandFootprint is the memory a command is taken to need, in bytes.
 const CommandFootprint = 64 << 20
 
-// reserve is the memory that is left to everything else, in bytes.
+// reserve is the memory of a machine that is left to everything else, in bytes.
 const reserve = 1 << 30
-
-// Jobs is the number of agents of the given footprint that fit into the
-// available memory, both in bytes: at least 1, at most [MaxJobs].
-func Jobs(available, footprint int64) int {
-	if available <= 0 || footprint <= 0 {
-		return MaxJobs
-	}
-	return int(max(1, min(MaxJobs, (available-reserve)/footprint)))
-}
-
-// MemAvailable is the kernel's estimate of the memory that new programs can
-// have without swapping, in bytes; 0 where the system does not tell.
-func MemAvailable() int64 {
-	file, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		rest, ok := strings.CutPrefix(lines.Text(), "MemAvailable:")
-		if !ok {
-			continue
-		}
-		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
-		if err != nil {
-			return 0
-		}
-		return kib << 10
-	}
-	return 0
-}
 
 // SpaceError reports that a disk is too full for a workspace, while nothing
 // that could make room is running.

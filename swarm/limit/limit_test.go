@@ -24,7 +24,7 @@ func TestJobs(t *testing.T) {
 		{"nothing known", 0, CommandFootprint, 100},
 		{"a heavy agent", 5 * gib, gib, 4},
 	} {
-		if got := Jobs(tc.available, tc.footprint); got != tc.want {
+		if got := (Machine{Memory: Room{Free: tc.available}}).Jobs(tc.footprint); got != tc.want {
 			t.Errorf("%s: Jobs(%d, %d) = %d, want %d", tc.name, tc.available, tc.footprint, got, tc.want)
 		}
 	}

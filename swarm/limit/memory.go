@@ -27,9 +27,9 @@ const memoryGap = time.Second
 // A single agent is always admitted; a small machine could not run any
 // otherwise.
 type Memory struct {
-	// Available is the memory for new programs, in bytes; 0: it is unknown, and
-	// then all are admitted.
-	Available func() int64 // required
+	// Available is the memory for new programs; where it is unknown, all are
+	// admitted.
+	Available func() Room // required
 	// Used is the memory below a process; nil or 0: unknown.
 	Used func(pid int) int64
 	Now  func() time.Time // required
@@ -45,7 +45,7 @@ type Memory struct {
 // each look through all processes of a hundred others, every second.
 type reading struct {
 	at   time.Time
-	free int64
+	free Room
 	used map[*Tenant]int64 // nil: not needed yet
 }
 
@@ -121,13 +121,13 @@ func (m *Memory) try(r MemoryRequest) (*Tenant, string, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	free := m.look()
-	if len(m.in) > 0 && free > 0 && !m.fits(free, r) {
+	if len(m.in) > 0 && free.Free > 0 && !m.fits(free, r) {
 		need := m.likely(r.Name, r.Kind.Footprint)
 		if m.changed == nil {
 			m.changed = make(chan struct{})
 		}
 		return nil, fmt.Sprintf("waiting for memory: %s needs %d MiB, and of the %d MiB that are free %d are kept",
-			r.Name, need>>20, free>>20, reserve>>20), m.changed
+			r.Name, need>>20, free.Free>>20, free.reserve()>>20), m.changed
 	}
 	t := &Tenant{memory: m, kind: r.Name, table: r.Kind.Footprint, since: m.Now()}
 	if m.in == nil {
@@ -138,7 +138,7 @@ func (m *Memory) try(r MemoryRequest) (*Tenant, string, <-chan struct{}) {
 }
 
 // look is the available memory, the same for all callers within a short time.
-func (m *Memory) look() (free int64) {
+func (m *Memory) look() (free Room) {
 	now := m.Now()
 	if m.last == nil || now.Before(m.last.at) || now.Sub(m.last.at) >= memoryGap {
 		m.last = &reading{at: now, free: m.Available()}
@@ -148,12 +148,12 @@ func (m *Memory) look() (free int64) {
 
 // fits reports whether another agent leaves the reserve. It measures the memory
 // of the other agents only if that is close.
-func (m *Memory) fits(free int64, r MemoryRequest) bool {
+func (m *Memory) fits(free Room, r MemoryRequest) bool {
 	promised := m.likely(r.Name, r.Kind.Footprint)
 	for t := range m.in {
 		promised += m.likely(t.kind, t.table)
 	}
-	if free-promised >= reserve {
+	if free.Free-promised >= free.reserve() {
 		return true
 	}
 	if m.last.used == nil {
@@ -163,7 +163,7 @@ func (m *Memory) fits(free int64, r MemoryRequest) bool {
 	for t := range m.in {
 		promised += m.owed(t)
 	}
-	return free-promised >= reserve
+	return free.Free-promised >= free.reserve()
 }
 
 // likely is the expected memory of an agent of a kind.

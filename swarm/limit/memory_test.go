@@ -40,7 +40,7 @@ func TestMemoryAdmits(t *testing.T) {
 				n := 0
 				m := &Memory{
 					Now:       time.Now,
-					Available: func() int64 { return reserve + tc.free - int64(n)*tc.uses },
+					Available: func() Room { return Room{Free: reserve + tc.free - int64(n)*tc.uses} },
 					Used: func(int) int64 {
 						if tc.told {
 							return tc.uses
@@ -66,6 +66,22 @@ func TestMemoryAdmits(t *testing.T) {
 	}
 }
 
+// TestMemoryOfContainer keeps a quarter of a small container, and not the reserve
+// of a machine.
+func TestMemoryOfContainer(t *testing.T) {
+	t.Parallel()
+	m := &Memory{Now: time.Now, Available: func() Room { return Room{Free: 450 * mib, Limit: 512 * mib, By: "x"} }}
+	n := 0
+	for ; n < 10; n++ {
+		if tenant, _, _ := m.try(MemoryRequest{Name: "k", Kind: Kind{Footprint: 64 * mib}}); tenant == nil {
+			break
+		}
+	}
+	if n != 5 {
+		t.Errorf("%d were admitted, want 5", n)
+	}
+}
+
 // TestMemoryMakesRoom admits the next agent once an agent has left, or other
 // programs gave memory back, and tells the reason of the wait once.
 func TestMemoryMakesRoom(t *testing.T) {
@@ -73,7 +89,7 @@ func TestMemoryMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var free atomic.Int64
 		free.Store(reserve + 150*mib)
-		m := &Memory{Now: time.Now, Available: free.Load}
+		m := &Memory{Now: time.Now, Available: func() Room { return Room{Free: free.Load()} }}
 		request := MemoryRequest{Name: "k", Kind: Kind{Footprint: 100 * mib}}
 		first, err := m.Admit(t.Context(), request)
 		if err != nil {
@@ -159,7 +175,7 @@ func TestMemoryMeasuresOnce(t *testing.T) {
 		var looks, walks atomic.Int64
 		m := &Memory{
 			Now:       time.Now,
-			Available: func() int64 { looks.Add(1); return reserve + 10*mib },
+			Available: func() Room { looks.Add(1); return Room{Free: reserve + 10*mib} },
 			Used:      func(int) int64 { walks.Add(1); return 100 * mib },
 		}
 		request := MemoryRequest{Name: "k", Kind: Kind{Footprint: 100 * mib}}

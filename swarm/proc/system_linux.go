@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +28,24 @@ func seal() error {
 		return sealEach()
 	}
 	return err
+}
+
+// agentScore is the share of the memory, in thousandths, by which an agent
+// counts as larger where the kernel chooses a process to kill.
+const agentScore = 500
+
+// offer has the kernel kill this supervisor and its agent before swarm if memory
+// runs out (proc(5), oom_score_adj). Any process may raise its own score, as
+// long as its /proc folder is open; see [seal]. A failure costs only that.
+func offer() {
+	const file = "/proc/self/oom_score_adj"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	if score, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && score < agentScore {
+		_ = os.WriteFile(file, strconv.AppendInt(nil, agentScore, 10), 0)
+	}
 }
 
 // Conceal shuts the /proc folder of this process to others of the same user: to

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -253,6 +254,23 @@ func TestSupervisePeople(t *testing.T) {
 		t.Errorf("it reports %q, %v", got, err)
 	}
 	_ = report.Close()
+}
+
+// TestAgentGoesFirst: where memory runs out, the kernel kills an agent before the
+// process that started its supervisor.
+func TestAgentGoesFirst(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		own, err := strconv.Atoi(strings.TrimSpace(read(t, "/proc/self/oom_score_adj")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := m.spec(t, "cat")
+		spec.Argv = []string{"/bin/sh", "-c", "cat /proc/self/oom_score_adj"}
+		m.start(t, spec).Wait()
+		if got, want := strings.TrimSpace(read(t, spec.Stdout)), strconv.Itoa(max(own, agentScore)); got != want {
+			t.Errorf("the score of an agent is %s, want %s", got, want)
+		}
+	})
 }
 
 func FuzzParseStat(f *testing.F) {

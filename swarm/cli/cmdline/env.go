@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 )
@@ -38,10 +39,10 @@ type Env struct {
 	// Unhurried has a shell wait for all its candidates, however long they
 	// take: tests of the candidates run on machines with other work.
 	Unhurried bool
-	// Available, where set, returns the memory for new programs, in place of
-	// this machine's: tests of several agents at once run on machines with
-	// other work.
-	Available func() int64
+	// Machine, where set, returns the room for new programs, in place of this
+	// machine's: tests of several agents at once run on machines with other
+	// work.
+	Machine func() limit.Machine
 	// Dispatched is set where the script of a run was handed in by a model of
 	// another harness.
 	Dispatched bool

@@ -1,6 +1,8 @@
 package cmdline
 
 import (
+	"fmt"
+
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
@@ -54,16 +56,39 @@ func PricedKinds(env Env, c engine.Config) (map[string]agent.Kind, error) {
 	return Kinds(env).WithProviders(c.Providers).Priced(known.With(c.Prices)), nil
 }
 
-// AvailableMemory is the memory in bytes that new programs can have.
-func AvailableMemory(e Env) int64 {
-	if e.Available != nil {
-		return e.Available()
+// AvailableMemory is the memory that new programs can have.
+func AvailableMemory(e Env) limit.Room {
+	if e.Machine != nil {
+		return e.Machine().Memory
 	}
-	return limit.MemAvailable()
+	return limit.ReadMemory()
+}
+
+// MachineOf is the room for new programs.
+func MachineOf(e Env) limit.Machine {
+	if e.Machine != nil {
+		return e.Machine()
+	}
+	return limit.ReadMachine()
 }
 
 // DefaultJobs is the number of agents that run at once by default.
-func DefaultJobs(e Env) int { return limit.Jobs(AvailableMemory(e), limit.CommandFootprint) }
+func DefaultJobs(e Env) int { return MachineOf(e).Jobs(limit.CommandFootprint) }
+
+// BoundJobs lowers the number of agents at once to the number for which there
+// are processes, and then returns a line about it. It refuses a run of which
+// not even one agent fits.
+func BoundJobs(e Env, jobs int) (most int, note string, err error) {
+	m := MachineOf(e)
+	if err := m.Check(); err != nil {
+		return 0, "", Refused(err)
+	}
+	if most = m.MostJobs(); jobs <= most {
+		return jobs, "", nil
+	}
+	return most, fmt.Sprintf("-j %d: %d at once, as %s leaves %d of %d processes and threads, and an agent needs about %d",
+		jobs, most, m.Processes.By, m.Processes.Free, m.Processes.Limit, limit.AgentProcesses), nil
+}
 
 // Personal refuses agents a decision. It reads a variable that an agent can change;
 // the control socket of a run checks more.

@@ -301,7 +301,7 @@ func heldBy(g *risk.Grants, nested bool) (holds, not []string) {
 
 // checkMachine is checkRoom outside of a repository.
 func checkMachine(_ context.Context, p *cmdline.Place, o *doctorObject) error {
-	o.addMemory()
+	o.addRoom(cmdline.MachineOf(p.Env))
 	free, err := worktree.Free(p.StateRoot)
 	if err != nil {
 		return err
@@ -313,14 +313,25 @@ func checkMachine(_ context.Context, p *cmdline.Place, o *doctorObject) error {
 	return nil
 }
 
-func (o *doctorObject) addMemory() {
-	memory := limit.MemAvailable()
-	jobs := limit.Jobs(memory, limit.CommandFootprint)
-	o.add("memory", "ok", fmt.Sprintf("%s available on %d cores: up to %d commands at once", termtext.Bytes(memory), runtime.NumCPU(), jobs))
+// addRoom reports the room for agents, with the limits that decide it.
+func (o *doctorObject) addRoom(m limit.Machine) {
+	of := ""
+	if r := m.Memory; r.Limit > 0 {
+		of = fmt.Sprintf(" of %s, limited by %s,", termtext.Bytes(r.Limit), termtext.Line(r.By))
+	}
+	o.add("memory", "ok", fmt.Sprintf("%s available%s on %d cores: up to %s at once",
+		termtext.Bytes(m.Memory.Free), of, runtime.NumCPU(), termtext.Count(m.Jobs(limit.CommandFootprint), "command", "commands")))
+	if r := m.Processes; m.MostJobs() < limit.MaxJobs {
+		o.add("processes", "note", fmt.Sprintf("%d of %d free, limited by %s: up to %s at once",
+			r.Free, r.Limit, termtext.Line(r.By), termtext.Count(m.MostJobs(), "agent", "agents")))
+	}
+	if err := m.Check(); err != nil {
+		o.add("room", "bad", err.Error())
+	}
 }
 
 func checkRoom(ctx context.Context, p *cmdline.Place, o *doctorObject) error {
-	o.addMemory()
+	o.addRoom(cmdline.MachineOf(p.Env))
 	free, err := worktree.Free(p.State.Dir)
 	if err != nil {
 		return err

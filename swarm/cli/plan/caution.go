@@ -49,11 +49,14 @@ func planCaution(p *cmdline.Place, pl *Plan, conf *config.Config) error {
 	return nil
 }
 
-// SayNotes reports settings of the repository's files that do not count, and
-// settings of the user's that they switch off.
+// SayNotes reports settings of the repository's files that do not count, settings
+// of the user's that they switch off, and a -j that does not fit.
 func SayNotes(p *cmdline.Place, pl *Plan) {
 	for _, e := range pl.notes {
 		fmt.Fprintln(p.Env.Stderr, termtext.Line(e.Error()))
+	}
+	if pl.fewer != "" {
+		fmt.Fprintln(p.Env.Stderr, termtext.Line(pl.fewer))
 	}
 }
 

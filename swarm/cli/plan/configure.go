@@ -48,6 +48,9 @@ func Configure(p *cmdline.Place, c *cli.Context, pl *Plan, conf *config.Config) 
 	if !c.IsSet("jobs") && conf.Jobs == 0 && costsMoney(p, pl) {
 		pl.Config.Jobs = min(pl.Config.Jobs, paidJobs)
 	}
+	if pl.Config.Jobs, pl.fewer, err = cmdline.BoundJobs(p.Env, pl.Config.Jobs); err != nil {
+		return err
+	}
 	pl.Wants, pl.notes = conf.Needs(use), append(conf.Ignored(), conf.SwitchedOff(use)...)
 	if err := pl.takeReview(c.String("review")); err != nil {
 		return err

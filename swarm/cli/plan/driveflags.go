@@ -2,12 +2,14 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/exit"
@@ -77,6 +79,19 @@ func (r DriveFlagsRead) Lay(config *engine.Config, prior *store.View) {
 	if r.jobs > 0 {
 		config.Jobs = r.jobs
 	}
+}
+
+// FitJobs bounds the agents at once of a run that goes on, as [Configure] does
+// for a new run, and says so.
+func FitJobs(env cmdline.Env, config *engine.Config) error {
+	jobs, fewer, err := cmdline.BoundJobs(env, config.Jobs)
+	if err != nil {
+		return err
+	}
+	if config.Jobs = jobs; fewer != "" {
+		fmt.Fprintln(env.Stderr, termtext.Line(fewer))
+	}
+	return nil
 }
 
 // FlagOfDriving is a flag that was given and means nothing where another

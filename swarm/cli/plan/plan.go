@@ -55,6 +55,7 @@ type Plan struct {
 	Isolation   isolation.Settings
 	Policy      policy.Policy
 	notes       []config.Error // notes for the user on the repository's files
+	fewer       string         // a note on agents at once that do not fit; empty: none
 	Merge       bool
 	Into        string
 	handBack    bool

@@ -103,6 +103,9 @@ func resumeOwned(p *cmdline.Place, c *cli.Context, drive plan.DriveFlagsRead, r 
 		return false, err
 	}
 	drive.Lay(&config, r.owner.View())
+	if err := plan.FitJobs(p.Env, &config); err != nil {
+		return false, err
+	}
 	var w fanout.Workflow
 	if err := json.Unmarshal([]byte(id.Workflow.Text), &w); err != nil {
 		return false, fmt.Errorf("read the workflow of run %s: %w", id.Run, err)

@@ -61,6 +61,9 @@ func resumeScript(p *cmdline.Place, c *cli.Context, drive plan.DriveFlagsRead, r
 		return err
 	}
 	drive.Lay(&pl.Config, r.prior)
+	if err := plan.FitJobs(p.Env, &pl.Config); err != nil {
+		return err
+	}
 	if err := plan.KindsReady(c.Context, p, pl, drive.Anyway); err != nil {
 		return err
 	}

@@ -304,6 +304,9 @@ func attemptOwned(p *cmdline.Place, c *cli.Context, drive plan.DriveFlagsRead, r
 		return nil, nil, err
 	}
 	drive.Lay(&config, r.owner.View())
+	if err := plan.FitJobs(p.Env, &config); err != nil {
+		return nil, nil, err
+	}
 	if err := plan.CheckTurns(p.Env, c, config, plan.CallsOf(prior)); err != nil {
 		return nil, nil, err
 	}

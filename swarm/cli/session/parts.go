@@ -73,5 +73,5 @@ func poolSize(p *cmdline.Place) int64 {
 
 // admissionOf admits agents by the memory of this machine.
 func admissionOf(e cmdline.Env) *limit.Memory {
-	return &limit.Memory{Available: func() int64 { return cmdline.AvailableMemory(e) }, Used: proc.Memory, Now: time.Now}
+	return &limit.Memory{Available: func() limit.Room { return cmdline.AvailableMemory(e) }, Used: proc.Memory, Now: time.Now}
 }
