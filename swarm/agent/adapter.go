@@ -7,23 +7,25 @@ import (
 	"agentswarm/swarm/prompt"
 )
 
-// Adapter drives one kind of agent. It is pure: it says what to start and
-// reads what came back, and starts, waits for and writes nothing itself.
+// Adapter drives one kind of agent. It is pure: it describes the command to
+// start and parses its output. It starts no process, waits for none and writes
+// nothing.
 type Adapter interface {
 	// Launch says how the agent is started for a request.
 	Launch(Request) (Launch, error)
-	// Parser reads the output of one attempt.
+	// Parser returns a parser for the output of an attempt.
 	Parser(*Spec) Parser
 }
 
-// Request is what an attempt asks of an agent.
+// Request is the input of an attempt: the prompt, the answer's form and the
+// place.
 type Request struct {
 	Spec   *Spec // required
 	Prompt string
 	// PromptFile holds the prompt, for agents that take it from a file.
 	PromptFile string
-	// Schema is what the answer must match, for agents that can be told;
-	// empty for none. Prompt says it too.
+	// Schema is the JSON schema of the answer, for agents that take a schema;
+	// empty for none. Prompt contains it too.
 	Schema json.RawMessage
 	// Command replaces the command of the spec, for a call that brings its
 	// own.
@@ -44,16 +46,16 @@ type Request struct {
 	// where they were had.
 	Dir string
 	// Hook is the command that asks before the agent acts, without a shell's
-	// quotes; empty: nobody can be asked.
+	// quotes; empty: no person can be asked.
 	Hook []string
-	// Walled is set where walls stand around the agent, so that a sandbox of
+	// Walled is set where a sandbox is around the agent, so that a sandbox of
 	// its own would only be in the way.
 	Walled bool
-	// Session is the id that the conversation is to have where the agent lets
-	// one choose: a UUID.
+	// Session is the id of the new conversation, a UUID, for agents that let
+	// the caller choose it.
 	Session string
-	// Parent is the id of the conversation to go on with, whose files are in
-	// State already; empty: a new one.
+	// Parent is the id of the conversation to continue, whose files are in
+	// State already; empty: a new conversation.
 	Parent string
 	Login  Login
 }
@@ -72,30 +74,31 @@ type Launch struct {
 	// the answer is there; then it is closed.
 	Open         bool
 	Feed, Finish []byte
-	// Respond is shown each event before anybody else, and returns what the agent
-	// is told then, such as its prompt once there is a conversation, and whether
-	// that is the last, so that stdin is closed. Nil: it is told nothing.
+	// Respond is shown each event before any other reader. It returns a message
+	// for the agent, such as its prompt once there is a conversation. last
+	// closes stdin after the message. Nil: the agent gets no message.
 	Respond func(event.Event) (message []byte, last bool)
 	// Again asks for another answer in the same conversation. Nil: it cannot
 	// be asked.
 	Again func(text string) []byte
-	// Reply is what is written to answer an action the agent asked for, and
-	// Steer to send it a word while it works. Nil: it cannot be told.
+	// Reply encodes the answer to an action that the agent asked for. Steer
+	// encodes a message to an agent that works. Nil: the agent takes no such
+	// message.
 	Reply func(Reply) []byte
 	Steer func(text string) []byte
 }
 
 // Reply is the answer to an action an agent asked for.
 type Reply struct {
-	Ask    string // what the agent calls its question
+	Ask    string // the agent's name for its question
 	Allow  bool
 	Text   string // more than yes or no; may be empty
 	Reason string
 }
 
-// Parser reads one agent's stdout.
+// Parser reads an agent's stdout.
 type Parser interface {
-	// Feed takes the next bytes, cut anywhere, and returns what they
+	// Feed takes the next bytes, cut anywhere, and returns the events that they
 	// completed.
 	Feed(p []byte) []event.Event
 	// End is called once after the last byte.

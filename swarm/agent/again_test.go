@@ -10,7 +10,7 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// TestLiveAgain refuses answers of an agent that waits for what is said of
+// TestLiveAgain refuses two answers of an agent that waits for a verdict on
 // them, and takes the third.
 func TestLiveAgain(t *testing.T) {
 	t.Parallel()

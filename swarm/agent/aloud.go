@@ -5,13 +5,13 @@ import (
 	"agentswarm/swarm/thought"
 )
 
-// Aloud is an adapter whose agents' texts and answers are without what their
-// model only thought, where its server left that in the text.
+// Aloud returns an adapter that cuts the model's thoughts from texts and
+// answers, where its server left them in the text.
 func Aloud(a Adapter) Adapter { return aloud{a} }
 
 type aloud struct{ Adapter }
 
-// Parser reads what the adapter's own parser does.
+// Parser wraps the adapter's own parser.
 func (a aloud) Parser(spec *Spec) Parser { return &aloudParser{Parser: a.Adapter.Parser(spec)} }
 
 type aloudParser struct{ Parser }
@@ -22,7 +22,7 @@ func (p *aloudParser) Feed(b []byte) []event.Event { return spoken(p.Parser.Feed
 // End drops thoughts.
 func (p *aloudParser) End() []event.Event { return spoken(p.Parser.End()) }
 
-// Release does what the parser does, if it can.
+// Release forwards to the parser, if it has the method.
 func (p *aloudParser) Release(most int) int {
 	if parser, ok := p.Parser.(releaser); ok {
 		return parser.Release(most)
@@ -30,15 +30,15 @@ func (p *aloudParser) Release(most int) int {
 	return 0
 }
 
-// Brief does what the parser does, if it can.
+// Brief forwards to the parser, if it has the method.
 func (p *aloudParser) Brief() {
 	if parser, ok := p.Parser.(briefer); ok {
 		parser.Brief()
 	}
 }
 
-// spoken cuts thoughts. A text that was nothing else is dropped; an answer
-// stays one.
+// spoken cuts thoughts. It drops a text that was only thoughts; an answer stays
+// an answer.
 func spoken(events []event.Event) []event.Event {
 	var all []event.Event
 	for _, e := range events {

@@ -15,13 +15,13 @@ type Place struct {
 	Run       string   // SWARM_RUN
 	Agent     task.ID  // SWARM_AGENT
 	Attempt   int      // SWARM_ATTEMPT
-	Item      string   // SWARM_ITEM, only where there is one
+	Item      string   // SWARM_ITEM, only where there is an item
 	Worktree  string   // SWARM_WORKTREE: the workspace
 	Root      string   // SWARM_ROOT: the user's checkout, or the bare repository
 	Base      string   // SWARM_BASE: the commit
 	Artifacts string   // SWARM_ARTIFACTS: a folder that is kept
 	Schema    string   // SWARM_SCHEMA: a file, only where a structured answer is asked for
-	Workspace string   // SWARM_WORKSPACE: how the workspace is made; empty: nobody is told
+	Workspace string   // SWARM_WORKSPACE: how the workspace is made; empty: not set
 	Tmp       string   // TMPDIR: empty: the caller's
 	Ask       string   // SWARM_ASK: the socket that hooks ask on; empty: none
 	Contract  string   // SWARM_CONTRACT: a file that says how actions are judged; empty: none
@@ -29,11 +29,12 @@ type Place struct {
 	Needs     []string // variables that its login needs, credentials too
 	Settings  []string // patterns of variables that set up its kind
 	Pass      []string // the user's pass_env patterns
-	Guards    string   // one before it, where there is Ask; empty: none
+	Guards    string   // a folder that comes before Shims in PATH, only with Ask; empty: none
 	Env       []string // KEY=VALUE of the sandbox, such as HOME; they replace the caller's
 }
 
-// rules are what passes from the caller's environment to an agent of a spec.
+// rules are the rules for variables that pass from the caller's environment to
+// an agent of a spec.
 func (p *Place) rules() environ.Rules {
 	return environ.Rules{Needs: p.Needs, Settings: p.Settings, Pass: p.Pass}
 }
@@ -54,10 +55,11 @@ func Held(caller []string, spec *Spec, p Place) []string {
 	})
 }
 
-// Environ is the environment of an agent: the plain variables of the caller
-// and those that its login, its kind or the user's pass_env name, then what its
-// spec declares, then where it is. Package environ has the rules. A variable
-// the spec takes from the caller that is not set there is an error.
+// Environ returns the environment of an agent. It begins with the plain
+// variables of the caller and those that its login, its kind or the user's
+// pass_env name. The spec's declared variables and the variables of its place
+// follow. Package environ has the rules. It returns an error if the spec takes
+// a variable from the caller that is not set there.
 func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 	values, given := map[string]string{}, map[string]bool{}
 	for _, kv := range p.Env {
@@ -127,8 +129,8 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 	return env, nil
 }
 
-// path is a PATH with what comes before it. Guards that have nobody to ask
-// would let nothing pass.
+// path returns a PATH with the folders of the place before it. It leaves guards
+// out where there is no Ask: they would refuse every action.
 func (p *Place) path(value string) string {
 	if p.Shims != "" {
 		value = p.Shims + ":" + value
@@ -143,8 +145,8 @@ func (p *Place) path(value string) string {
 // is not the agent's.
 func ofTerminal(name string) bool { return name == "TERM" || name == "COLUMNS" || name == "LINES" }
 
-// terminalKind is what the agent's terminal is said to be: what the caller's
-// is, since that is what will likely be attached, else what most are.
+// terminalKind returns the agent's TERM: the caller's, since that terminal will
+// likely be attached, else a common default.
 func terminalKind(callers string) string {
 	if callers == "" || callers == "dumb" {
 		return "xterm-256color"

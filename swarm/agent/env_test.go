@@ -62,7 +62,7 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// TestEnvironOfTerminal holds that an agent with a terminal is told of its own
+// TestEnvironOfTerminal checks that an agent with a terminal is told of its own
 // and not of the caller's.
 func TestEnvironOfTerminal(t *testing.T) {
 	t.Parallel()
@@ -97,8 +97,8 @@ func TestEnvironMissing(t *testing.T) {
 	}
 }
 
-// TestEnvironPath holds what comes first in PATH, and that guards are only
-// where there is somebody to ask.
+// TestEnvironPath checks the first folders of PATH, and that guards are there
+// only if someone can answer questions.
 func TestEnvironPath(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -127,8 +127,8 @@ func TestEnvironPath(t *testing.T) {
 	}
 }
 
-// TestHeld holds that what an agent gets by another way is not named as held
-// back, and that values never are.
+// TestHeld checks that a variable which the agent gets in another way is not
+// listed as held back, and that values never are.
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	caller := []string{"STRIPE_SK=sesame", "MINE=1", "OTHER_KEY=2", "BOXED=3", "NEEDED=4", "PASSED=5", "PATH=/bin", "SHLVL=1"}

@@ -29,7 +29,7 @@ func KindNames() []string {
 	return []string{KindPi, KindCodex, KindClaude, KindOpencode, KindGemini, KindQwen, KindCopilot, KindBuiltin}
 }
 
-// Kind is what is known of one kind of agent before any is started.
+// Kind is the static description of a kind of agent, known before any starts.
 type Kind struct {
 	Name    string
 	Adapter Adapter // required
@@ -37,7 +37,7 @@ type Kind struct {
 	// format and success.
 	Spec Spec
 
-	// Program is what is looked for in PATH; empty for swarm itself.
+	// Program is the name to look for in PATH; empty for swarm itself.
 	Program string
 	// Install is the command that installs it, as a person would type it.
 	Install string
@@ -46,14 +46,14 @@ type Kind struct {
 	// Lists state which entries of a list of tools its agents can be given.
 	Lists toolset.Rules
 
-	// Footprint is the memory one agent takes while it waits for its model, in
-	// bytes, as measured.
+	// Footprint is the measured memory of one agent that waits for its model,
+	// in bytes.
 	Footprint int64
-	// Gap is how long after one agent of the kind the next may start.
+	// Gap is the least time between the starts of two agents of the kind.
 	Gap time.Duration
-	// Quiet is how long an agent may say nothing while all is well: some
-	// write nothing while their model does. It bounds the idle time-out that
-	// nobody set for the agent itself from below.
+	// Quiet is how long a healthy agent may print nothing: some print nothing
+	// while their model works. It is the lower bound of the idle time-out,
+	// unless the user set that for the agent.
 	Quiet time.Duration
 	// Stall is how long a stream of its model may send nothing while no tool of the
 	// agent runs; 0 is [Stall].
@@ -71,14 +71,16 @@ type Kind struct {
 	Paid bool
 	// Reports is set where its agents report their cost.
 	Reports bool
-	// Sessions are globs, below the state folder, of what another agent needs
-	// to go on with the conversation. They are kept; the rest is not.
+	// Sessions are globs, below the state folder, of the files that another
+	// agent needs to continue the conversation. Swarm keeps these files and
+	// removes the rest.
 	Sessions []string
 	// Placed is set where a conversation can be continued only in a workspace at
 	// the same path.
 	Placed bool
-	// Check refuses, before any starts, what an agent cannot be told though its
-	// kind can, such as an effort that it has no word for. Nil: nothing.
+	// Check refuses, before any agent starts, an option that the kind supports
+	// but this agent does not, such as an unknown effort. Nil: it refuses
+	// nothing.
 	Check func(*Spec) error
 	// Login finds out how agents of the kind log in. Nil: they do not.
 	Login func(Surroundings) Login
@@ -92,15 +94,15 @@ type Kind struct {
 	// Memory says which files tell agents of the kind about a repository. Nil:
 	// they read none by themselves.
 	Memory func(*Request) Memory
-	// Tools are those that are offered for a request. Nil: nobody can tell.
+	// Tools are the tools offered for a request. Nil: they are unknown.
 	Tools func(*Request) prompt.Tools
 	// Family is whose models it uses where none is named; empty: not certain.
 	Family variants.Family
 	// Models are those that the user's own set-up names, where that can be told
 	// by reading it. Nil: it cannot.
 	Models func(Surroundings) []string
-	// Unnamed says how a model can be named for agents that have none of their
-	// own; empty: one is. Nil: they always have one.
+	// Unnamed explains how to name a model for agents that have no default
+	// model; empty: there is a default. Nil: there always is.
 	Unnamed func(Surroundings) string
 	// List is how the program is asked which models it knows. Nil: it cannot be,
 	// and Unlisted says why.
@@ -116,7 +118,7 @@ type Lister struct {
 	// Launch says how it is started, with a state folder and a login, to say it
 	// and end.
 	Launch func(Request) (Launch, error)
-	// Read reads what it said, which is foreign text.
+	// Read parses the program's output, which is foreign text.
 	Read func(said string) []Listed
 }
 
@@ -124,20 +126,20 @@ type Lister struct {
 type Listed struct {
 	Name   string // as its --model takes it
 	Window roles.Window
-	// Price is what it costs by the program's own table; nil where it has none.
+	// Price is the price in the program's own table; nil where it has none.
 	Price *roles.Price
 }
 
 // Versions are those of a program that were tried.
 type Versions struct {
-	Args           []string // what makes the program say its own
+	Args           []string // arguments that make the program print its version
 	Oldest, Newest string   // inclusive, as MAJOR.MINOR.PATCH
 	// Broken is the newest MAJOR.MINOR that is known not to work; empty: none is.
 	Broken string
 }
 
-// Abilities are what agents of a kind can be asked for. What is false is
-// refused by name, never ignored.
+// Abilities are the options that agents of a kind support. Swarm refuses an
+// unsupported option by name and never ignores it.
 type Abilities struct {
 	Model    bool // to use another model
 	Effort   bool // to think more or less
@@ -149,10 +151,10 @@ type Abilities struct {
 	Steer    bool // to be told something while they work
 	Turns    bool // to stop after so many turns by themselves
 	Hook     bool // to ask before they act
-	Sandbox  bool // they bring a sandbox of their own, which is off behind our walls
+	Sandbox  bool // they have their own sandbox, which is off in swarm's sandbox
 }
 
-// Surroundings are what a login is looked for in. Nothing else may be.
+// Surroundings are the only places that the search for a login may read.
 type Surroundings struct {
 	Getenv func(string) string
 	Home   string
@@ -165,27 +167,27 @@ type Login struct {
 	// Name says it to a person, such as "key in $ANTHROPIC_API_KEY"; empty:
 	// none was found.
 	Name string
-	// Provider is where they ask for models, where that is another than their
-	// kind's first; empty: it is that, or nobody knows.
+	// Provider is the provider of the login's models, if it differs from the
+	// kind's first; empty: it is that, or unknown.
 	Provider string
 	// Addresses are the URLs of model servers that the user's set-up names, by model
 	// or provider; "" is for all others. See [Login.Address].
 	Addresses map[string]string
-	// Missing says what would be one, where none was found.
+	// Missing describes a valid login, where none was found.
 	Missing string
-	// Risk says what may go wrong with many agents on it at once; empty:
-	// nothing known.
+	// Risk describes problems of many agents that use the login at once; empty:
+	// none is known.
 	Risk string
 	// Env are the variables of the caller that the agents need, though they
 	// may be secret.
 	Env []string
-	// Files are what the user's own installation is set up with, logins
-	// among it, for the adapter to put into the state of each agent. Names are
-	// those below its state folder.
+	// Files are files of the user's own installation, logins among them. The
+	// adapter puts them into the state of each agent. Names are those below its
+	// state folder.
 	Files []File
 }
 
-// File is one that is written, for its owner alone, before an agent starts.
+// File is a file that is written, for its owner alone, before an agent starts.
 type File struct {
 	Name string // below the state folder, with slashes
 	Data []byte
@@ -195,15 +197,15 @@ type File struct {
 // all kinds.
 const MemoryFile = "AGENTS.md"
 
-// Memory is what agents of a kind learn from files at the top of a repository,
-// by their names.
+// Memory lists the instruction files at the top of a repository for agents of a
+// kind, by their names.
 type Memory struct {
 	Own   []string // the files that are written for the kind, beside [MemoryFile]
 	Reads []string // those that it reads by itself; all others are said to it
 }
 
-// ReadOnlyTools are what an agent may use that must change nothing, by the
-// names every kind maps to its own.
+// ReadOnlyTools returns the tools of an agent that must change nothing, by the
+// names that every kind maps to its own.
 func ReadOnlyTools() []string { return toolset.Reading() }
 
 // AllTools are all names that every kind maps to its own tools.

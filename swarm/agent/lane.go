@@ -9,9 +9,10 @@ import (
 	"agentswarm/roles"
 )
 
-// Lane is what an agent of the kind shares limits with: its provider and its
-// model, as far as what it is told, its kind and its login say them; empty for
-// none. Kinds call the same model by different names, which are one here.
+// Lane returns the group of agents with which the agent shares limits: its
+// provider and its model. It derives them from the spec, the kind and the
+// login; empty for none. Kinds have different names for the same model, and
+// Lane unifies them.
 func (k Kind) Lane(spec *Spec, in Surroundings) string {
 	if spec.Lane != "" || spec.Kind == KindCommand {
 		return spec.Lane
@@ -42,8 +43,8 @@ func (k Kind) Lane(spec *Spec, in Surroundings) string {
 // are told none.
 const BuiltinModel = "SWARM_BUILTIN_MODEL"
 
-// asks is the provider that agents of the kind ask for models of which they are
-// told no more than a name; empty where nobody knows.
+// asks returns the provider of the kind's agents for a model that is a plain
+// name; empty for an unknown provider.
 func (k Kind) asks(in Surroundings) string {
 	if k.Login != nil && in.Getenv != nil && in.Read != nil {
 		if provider := k.Login(in).Provider; provider != "" {
@@ -56,7 +57,7 @@ func (k Kind) asks(in Surroundings) string {
 	return ""
 }
 
-// canonical is one name for those that have several.
+// canonical maps the aliases of a provider to a single name.
 func canonical(provider string) string {
 	switch provider {
 	case "openai-chat":
@@ -69,8 +70,8 @@ func canonical(provider string) string {
 	return provider
 }
 
-// class is which of Anthropic's models one is: those of a class share their
-// limits, and an alias names the class alone.
+// class returns the class of an Anthropic model. Models of a class share their
+// limits, and an alias names only the class.
 func class(model string) string {
 	for _, word := range strings.FieldsFunc(model, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		switch word {

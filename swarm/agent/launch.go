@@ -33,7 +33,8 @@ func (l *Launch) Write(state string) error {
 	return nil
 }
 
-// Environ is an environment with what the launch adds and takes away.
+// Environ returns an environment with the variables that the launch adds,
+// without those that it removes.
 func (l *Launch) Environ(env []string) []string {
 	if len(l.Env) == 0 && len(l.Unset) == 0 {
 		return env

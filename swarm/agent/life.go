@@ -14,7 +14,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Life is one attempt at running an agent, from its start to its end.
+// Life is an attempt at running an agent, from its start to its end.
 type Life struct {
 	Launcher *proc.Launcher // required
 	Adapter  Adapter        // required
@@ -28,7 +28,7 @@ type Life struct {
 	Stdout, Stderr string   // required: files that must not exist yet
 	OutputLimit    int64    // bytes; 0 is the default of proc
 
-	// Sandbox is what the supervisor makes the walls from.
+	// Sandbox is the supervisor's description of the sandbox.
 	Sandbox json.RawMessage
 	// Door is where the supervisor lets visitors in; empty: nowhere.
 	Door string
@@ -40,9 +40,9 @@ type Life struct {
 	// [Linger], and less than that for as long as it likes.
 	Linger time.Duration
 
-	// Long is held while a long line of the agent's output is in memory, and
-	// never for longer than reading it takes: lives that share it bound what
-	// they need together. It may be nil.
+	// Long is locked while a long line of the agent's output is in memory, and
+	// only while that line is read. Lives that share it bound their memory
+	// together. It may be nil.
 	Long sync.Locker
 
 	// Started is called with the supervisor's identity before the agent begins;
@@ -50,15 +50,15 @@ type Life struct {
 	Started func(pid int, start uint64) error
 	// Opened is called once with the line to the agent. It may be nil.
 	Opened func(*Line)
-	// Ask is called with each action the agent wants to be allowed; somebody
-	// answers by the line. Where it is nil every action is denied.
+	// Ask is called with each action that the agent wants to be allowed; the
+	// answer comes by the line. Where it is nil every action is denied.
 	Ask func(*event.Asked)
 	// Refuse is called with each answer of an agent that can be asked again.
 	// The agent is asked the text that it returns; empty accepts the
 	// answer. Where it is nil every answer is taken.
 	Refuse func(*event.Answered) (again string)
-	// Observe sees each event as it is read, but not what tools are given and
-	// what comes of them, nor the text of unknown events. It may be nil.
+	// Observe gets each event as it is read, without the input and output of
+	// tools and without the text of unknown events. It may be nil.
 	Observe func(event.Event)
 }
 
@@ -72,7 +72,7 @@ type Outcome struct {
 	// Session is the id of the conversation, and Model the model that answered,
 	// as far as the agent said.
 	Session, Model string
-	// Worked is set where the model answered at least one request.
+	// Worked is set where the model answered a request.
 	Worked bool
 	// Said is the last text that was no answer.
 	Said  string
@@ -80,30 +80,30 @@ type Outcome struct {
 	// Hopeless is a request that the agent makes again though its quota is used
 	// up. It is ended for that.
 	Hopeless *event.Retry
-	// Limit is Timeout or IdleTimeout where one of them ended the attempt.
+	// Limit is Timeout or IdleTimeout where such a limit ended the attempt.
 	Limit task.ErrorKind
 	// Stalled is how long it wrote nothing while it waited for its model, where that
 	// ended the attempt.
 	Stalled time.Duration
 	// Stopped is the cause of the context where that ended the attempt.
 	Stopped error
-	// Lingered is set where the agent had answered, said nothing more and did not
-	// end by itself before it was ended. Where it was stopped, whoever stopped it
-	// says whether its answer counts.
+	// Lingered is set where the agent had answered, said nothing more and did
+	// not end by itself before it was ended. If it was stopped, the cause of
+	// the stop decides whether its answer counts.
 	Lingered bool
-	// Stands is set where its answer is what counts, however its process ended
-	// after that.
+	// Stands is set where the answer counts, however its process ended after
+	// that.
 	Stands bool
-	// Waits is what it last said of its provider, where it had done nothing else
-	// since.
+	// Waits is the agent's last message about its provider, if the agent did
+	// nothing else since.
 	Waits string
 }
 
-// Live runs the attempt. The error is swarm's own: an agent that fails is an
-// outcome.
+// Live runs the attempt. It returns an error only for a failure of swarm: a
+// failed agent is an outcome.
 //
-// When ctx ends, the agent gets TERM, the grace, KILL, and what it wrote is
-// still read to the end.
+// When ctx ends, the agent gets TERM, the grace, KILL, and its output is still
+// read to the end.
 func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 	launch, err := l.Adapter.Launch(l.Request)
 	if err != nil {
@@ -135,7 +135,7 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 	l.watch(ctx, p, read)
 	out.Exit = p.Wait()
 	if out.Exit.Reason == proc.Lost {
-		out.Exit.StdoutBytes = sizeOf(l.Stdout) // nobody said
+		out.Exit.StdoutBytes = sizeOf(l.Stdout) // no report of the size
 	}
 	read.more(out.Exit.StdoutBytes)
 	if out.Exit.Reason == proc.Lost && read.done() {
@@ -143,7 +143,7 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 	}
 	read.end()
 	if read.err != nil {
-		// It ran, and what it did is there: only its answer is not known.
+		// The agent ran and its work is there: only its answer is not known.
 		out.Error = &event.Erred{Kind: task.Other, Message: read.err.Error()}
 	}
 	return out, nil
@@ -158,8 +158,8 @@ func sizeOf(file string) int64 {
 	return info.Size()
 }
 
-// size is how large the agent's terminal is at first; nil for none. Somebody
-// who attaches brings their own size.
+// size returns the initial size of the agent's terminal; nil for no terminal. A
+// person who attaches brings another size.
 func (l *Life) size() *proc.Size {
 	if !l.Spec.PTY {
 		return nil
@@ -167,8 +167,8 @@ func (l *Life) size() *proc.Size {
 	return &proc.Size{Rows: 24, Cols: 80}
 }
 
-// Judge says whether the attempt was a success, once it is known whether it
-// changed anything; if not, what kind of failure it was and why.
+// Judge reports whether the attempt succeeded, once the caller knows whether it
+// changed anything. For a failure it returns the kind and the reason.
 func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind, reason string) {
 	switch {
 	case o.Limit == task.Timeout:

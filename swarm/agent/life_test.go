@@ -307,7 +307,7 @@ func TestLiveOutcomes(t *testing.T) {
 	}
 }
 
-// TestLiveWaits holds that an agent which waits as its provider told it is not
+// TestLiveWaits checks that an agent which waits as its provider told it is not
 // idle: it may write nothing for a moment only, once it has said that it waits.
 func TestLiveWaits(t *testing.T) {
 	t.Parallel()

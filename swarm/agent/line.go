@@ -20,13 +20,13 @@ type Line struct {
 	terminal *proc.Terminal // nil where it has none
 	stdout   string
 
-	mu      sync.Mutex    // guards what follows
+	mu      sync.Mutex    // guards the fields below
 	can     []string      // nil until it says
 	waiting int           // questions without an answer
 	since   time.Time     // when the first of them was asked
 	waited  time.Duration // for answers, in all
-	granted time.Duration // of that, what the time limit was moved by
-	excused time.Duration // for what its provider told it to wait, since it last went on
+	granted time.Duration // the part of waited that has extended the time limit
+	excused time.Duration // waits that its provider asked for, since the agent last continued
 	heard   time.Time     // when the last answer was given
 }
 
@@ -71,15 +71,15 @@ func (l *Line) Steer(text string) error {
 // Wrote is how many bytes the agent has written to its stdout.
 func (l *Line) Wrote() int64 { return sizeOf(l.stdout) }
 
-// Reply answers an action the agent asked for, and reports whether it can be
-// told: one that does not read what it is sent, or is ending, cannot.
+// Reply answers an action that the agent asked for. It reports false if the
+// agent reads no messages or is ending.
 func (l *Line) Reply(r Reply) bool {
 	l.Answered()
 	return l.launch.Reply != nil && l.send(l.launch.Reply(r))
 }
 
-// Answered notes that the agent has the answer to a question. Each one that was
-// noted by Waits needs one.
+// Answered notes that the agent has the answer to a question. Each question
+// that Waits noted needs a call.
 func (l *Line) Answered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,14 +130,14 @@ func (l *Line) goesOn() {
 // Terminal is the agent's terminal; nil where it has none.
 func (l *Line) Terminal() *proc.Terminal { return l.terminal }
 
-// Stdout is the file that holds what the agent wrote.
+// Stdout returns the path of the file that holds the agent's output.
 func (l *Line) Stdout() string { return l.stdout }
 
 func (l *Line) send(message []byte) bool {
 	return l.stdin != nil && l.stdin.send(message)
 }
 
-// introduce notes what the agent says it can do.
+// introduce notes the abilities that the agent announces.
 func (l *Line) introduce(s *event.Session) {
 	if l == nil {
 		return
@@ -181,8 +181,8 @@ func (l *Line) close() {
 // nothing says when it will be answered.
 const recheck = time.Second
 
-// credit is how much longer an attempt may take whose time is up, for what
-// it has waited since that was last asked; 0 where it did not wait.
+// credit returns the extra time of an attempt whose time is up, for its waits
+// since the last call; 0 where it did not wait.
 func (l *Line) credit() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,8 +205,8 @@ func (l *Line) Waited() time.Duration {
 	return l.waited
 }
 
-// idle is how long the agent could have written and did not: nothing while
-// it waits for an answer, else the time since it got one.
+// idle returns how long the agent has been silent by its own fault: 0 while it
+// waits for an answer, else the time since the last answer.
 func (l *Line) idle() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestWaitingIsNotTheAgentsTime holds that a limit is moved by what an agent
-// waited for a person, and by no more.
+// TestWaitingIsNotTheAgentsTime checks that an agent's wait for a person
+// extends its limit by exactly that wait.
 func TestWaitingIsNotTheAgentsTime(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ limit, before, waits, want time.Duration }{
@@ -40,7 +40,7 @@ func TestWaitingIsNotTheAgentsTime(t *testing.T) {
 	}
 }
 
-// TestWaitingIsNotIdle holds that an agent which waits for a person is not
+// TestWaitingIsNotIdle checks that an agent which waits for a person is not
 // idle, and has all of its time again once it was answered.
 func TestWaitingIsNotIdle(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestWaitingIsNotIdle(t *testing.T) {
 	})
 }
 
-// TestExcusesEnd holds that an agent is idle that has done nothing for an hour
+// TestExcusesEnd checks that an agent is idle that has done nothing for an hour
 // but say that its provider told it to wait, however often it says so.
 func TestExcusesEnd(t *testing.T) {
 	t.Parallel()

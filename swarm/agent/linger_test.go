@@ -15,7 +15,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestLinger holds that an agent which has answered and does not end is ended,
+// TestLinger checks that an agent which has answered and does not end is ended,
 // with all that it runs, and that its answer stands.
 func TestLinger(t *testing.T) {
 	t.Parallel()
@@ -32,7 +32,7 @@ func TestLinger(t *testing.T) {
 			l.Linger, l.Observe = -1, onAnswer(stop)
 		}, ""},
 		{"at its time-out", func(l *agent.Life, _ context.CancelFunc) {
-			// What it waits for is not on its time, which begins with the answer.
+			// The wait is not on its time, which begins with the answer.
 			var line *agent.Line
 			l.Opened = func(opened *agent.Line) { line = opened; line.Waits() }
 			l.Linger, l.Spec.Timeout, l.Observe = -1, time.Millisecond, onAnswer(func() { line.Answered() })
@@ -91,8 +91,8 @@ func onAnswer(do func()) func(event.Event) {
 	}
 }
 
-// TestLingerNot holds who is not ended after an answer: an agent that goes on,
-// and one whose exit status is what counts.
+// TestLingerNot checks two agents that must not be ended after an answer: an
+// agent that continues, and an agent whose exit status counts.
 func TestLingerNot(t *testing.T) {
 	t.Parallel()
 	const on = `printf '%s\n%s\n' '{"type":"result","text":"1"}' '{"type":"tool_start","id":"t","name":"bash"}';`
@@ -135,8 +135,8 @@ func TestLingerNot(t *testing.T) {
 	}
 }
 
-// TestGoodStands holds that what a provider refuses after a good answer costs
-// nobody that answer, and what else does.
+// TestGoodStands checks that a provider's refusal after a good answer keeps
+// that answer, and which other errors do not.
 func TestGoodStands(t *testing.T) {
 	t.Parallel()
 	const (
@@ -175,7 +175,7 @@ func TestGoodStands(t *testing.T) {
 			}
 		})
 	}
-	// One whose answer was not taken has none yet.
+	// An agent whose answer was refused has none yet.
 	l := life(t, jsonl(agent.InputJSONL), `read -r p; echo '{"type":"result","text":"no"}'; read -r q;`+failed("overloaded"), "p")
 	l.Refuse = func(*event.Answered) string { return "again" }
 	out, err := l.Live(t.Context())
@@ -187,8 +187,8 @@ func TestGoodStands(t *testing.T) {
 	}
 }
 
-// TestLiveAsksTooLate ends an agent by a limit, which asks then: it is denied, and
-// nobody is asked.
+// TestLiveAsksTooLate ends an agent by a limit, which asks then: the action is
+// denied, and no person is asked.
 func TestLiveAsksTooLate(t *testing.T) {
 	t.Parallel()
 	heard := ""

@@ -18,11 +18,10 @@ func (k *Kind) memory(r *Request) Memory {
 	return k.Memory(r)
 }
 
-// Open puts what an agent is told before its task into a request. The parts
-// are those that are known of the call; memory and variants are all that there
-// are. What the agent reads by itself is left out, and so are variants for
-// other families. The built-in agent knows its tools and its model itself, and
-// gets the parts.
+// Open adds the texts before the task to a request. The caller passes the parts
+// that are known of the call, and all memory and variants. Open leaves out
+// files that the agent reads by itself and variants for other families. The
+// built-in agent knows its tools and its model itself, and gets the parts.
 func (k *Kind) Open(r *Request, p prompt.Parts) {
 	p.Memory = prompt.Missing(p.Memory, k.memory(r).Reads)
 	if k.Name == KindBuiltin {
@@ -36,8 +35,8 @@ func (k *Kind) Open(r *Request, p prompt.Parts) {
 	r.System = p.Text() + "\n"
 }
 
-// familyOf is whose model an agent uses: that of the name it was asked for, or
-// else what its kind uses where nobody names one.
+// familyOf returns the family of an agent's model: that of the requested name,
+// or of the kind's default model.
 func (k *Kind) familyOf(model string) variants.Family {
 	if model != "" {
 		return variants.Of(model)

@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// OptionPattern matches the name of a model or of an effort: it goes into the
-// arguments of programs, where one that begins with a dash would be a flag.
+// OptionPattern matches the name of a model or of an effort. The name goes into
+// the arguments of programs, where a leading dash would make it a flag.
 const OptionPattern = `^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$`
 
 var optionWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(OptionPattern) })

@@ -5,7 +5,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Pricer says what usage of a model costs in US dollars, where that is known.
+// Pricer returns the cost of a model's usage in US dollars, and false where the
+// price is unknown.
 type Pricer func(model string, u task.Usage) (float64, bool)
 
 // Priced is an adapter whose agents' usage has a cost where they report none
@@ -17,7 +18,7 @@ type priced struct {
 	price Pricer
 }
 
-// Parser reads what the adapter's own parser does.
+// Parser wraps the adapter's own parser.
 func (p priced) Parser(spec *Spec) Parser {
 	return &pricedParser{Parser: p.Adapter.Parser(spec), price: p.price, model: spec.Model}
 }
@@ -26,7 +27,8 @@ type pricedParser struct {
 	Parser
 	price Pricer
 	model string // that answers, as far as was told
-	// since is what was told of since the last sum, of which one may tell the cost.
+	// since is the usage reported since the last sum, whose cost a later sum
+	// may include.
 	since task.Usage
 }
 
@@ -36,7 +38,7 @@ func (p *pricedParser) Feed(b []byte) []event.Event { return p.fill(p.Parser.Fee
 // End fills in costs.
 func (p *pricedParser) End() []event.Event { return p.fill(p.Parser.End()) }
 
-// Release does what the parser does, if it can.
+// Release forwards to the parser, if it has the method.
 func (p *pricedParser) Release(most int) int {
 	if parser, ok := p.Parser.(releaser); ok {
 		return parser.Release(most)
@@ -44,7 +46,7 @@ func (p *pricedParser) Release(most int) int {
 	return 0
 }
 
-// Brief does what the parser does, if it can.
+// Brief forwards to the parser, if it has the method.
 func (p *pricedParser) Brief() {
 	if parser, ok := p.Parser.(briefer); ok {
 		parser.Brief()
@@ -65,7 +67,7 @@ func (p *pricedParser) fill(events []event.Event) []event.Event {
 	return events
 }
 
-// fillOne computes a cost, or takes back what was computed of what a sum tells.
+// fillOne computes a cost, or subtracts computed costs that a sum includes.
 func (p *pricedParser) fillOne(e *event.Spent) {
 	if e.CostUSD != 0 {
 		if e.Sum {

@@ -11,8 +11,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestPriced: a cost that was reported stays, one that was not is computed and
-// marked, and what has no price has none.
+// TestPriced checks that a reported cost stays, that a missing cost is computed
+// and marked, and that usage without a price has none.
 func TestPriced(t *testing.T) {
 	t.Parallel()
 	price := func(model string, u task.Usage) (float64, bool) {
@@ -48,8 +48,8 @@ func TestPriced(t *testing.T) {
 	}
 }
 
-// TestPricedReleases: what a parser can do for long lines it can do as one
-// that fills in costs.
+// TestPricedReleases checks that a parser keeps its methods for long lines when
+// it is wrapped to fill in costs.
 func TestPricedReleases(t *testing.T) {
 	t.Parallel()
 	spec := &agent.Spec{Format: agent.FormatJSONL}

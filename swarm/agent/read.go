@@ -15,8 +15,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// reader follows the stdout file of an attempt and feeds the parser. It
-// belongs to one goroutine.
+// reader follows the stdout file of an attempt and feeds the parser. It belongs
+// to a single goroutine.
 type reader struct {
 	life    *Life
 	launch  Launch
@@ -25,7 +25,7 @@ type reader struct {
 
 	file   *os.File
 	parser Parser
-	at     int64 // what the parser was fed
+	at     int64 // offset up to which the parser was fed
 	// sought is how far the end of a line that begins at at was looked for;
 	// 0 where none was given back.
 	sought int64
@@ -46,9 +46,9 @@ type reader struct {
 const (
 	// chunk is how much is read at once: it bounds memory whatever is written.
 	chunk = 64 << 10
-	// begun is how much of a line without an end is kept until there is more
-	// of it. Longer ones are read again: a hundred agents that are in the
-	// middle of one would fill the memory with what is in their files.
+	// begun is the limit of an incomplete line that is kept in memory, in
+	// bytes. A longer line is read again later: a hundred agents in the middle
+	// of a long line would fill the memory.
 	begun = 64 << 10
 	// longest is more than any parser keeps of a line.
 	longest = 4 << 20
@@ -62,11 +62,12 @@ type releaser interface {
 	Release(most int) (back int)
 }
 
-// briefer is a parser that can leave out what only a face shows.
+// briefer is a parser that can leave out data that only the user interface
+// shows.
 type briefer interface{ Brief() }
 
-// parse makes the parser. What tools are given and what comes of them is in
-// the file for whoever wants to see it; nothing here does.
+// parse makes the parser. It leaves out the input and output of tools: readers
+// that want them have the file.
 func (r *reader) parse() {
 	r.parser = r.life.Adapter.Parser(r.life.Spec)
 	if parser, ok := r.parser.(briefer); ok {
@@ -95,8 +96,8 @@ func (r *reader) more(size int64) {
 	}
 }
 
-// feed hands the parser what stands in the file up to there, or until the
-// parser gives the beginning of a long line back.
+// feed passes the file's text up to the offset to the parser, or until the
+// parser returns the beginning of a long line.
 func (r *reader) feed(to int64) {
 	parser, releases := r.parser.(releaser)
 	r.read(r.at, to, func(p []byte) bool {
@@ -112,8 +113,8 @@ func (r *reader) feed(to int64) {
 	})
 }
 
-// seek looks in what is new for the end of the line that was given back. Once
-// that is there it feeds the line, and answers true.
+// seek searches the new text for the end of the returned line. It feeds the
+// line once the end is there, and reports true.
 func (r *reader) seek(size int64) (found bool) {
 	r.read(r.sought, size, func(p []byte) bool {
 		end := bytes.IndexByte(p, '\n')
@@ -122,7 +123,7 @@ func (r *reader) seek(size int64) (found bool) {
 			p = p[:end+1]
 		}
 		r.sought += int64(len(p))
-		// Whoever reads a line of this length cuts it, and keeps little of it.
+		// Readers of a line of this length cut it, and keep little of it.
 		found = found || r.sought-r.at > longest
 		return !found
 	})
@@ -143,8 +144,8 @@ func (r *reader) rest() {
 	r.see(r.long(size))
 }
 
-// long reads a long line that ends at at. It is there twice for a moment, as
-// it stands in the file and as what it says; of many agents' only one is.
+// long reads a long line that ends at at. For a moment the line is in memory
+// twice, as text and as events. A lock allows this for one agent at a time.
 func (r *reader) long(size int64) []event.Event {
 	if one := r.life.Long; one != nil {
 		one.Lock()
@@ -190,8 +191,8 @@ func (r *reader) end() {
 	r.line.close()
 }
 
-// over notes that a time limit ended the attempt; the first one did. One that
-// only had to end keeps its answer.
+// over notes that a time limit ended the attempt; the first limit counts. An
+// agent that only had to end keeps its answer.
 func (r *reader) over(limit task.ErrorKind) {
 	if r.done() {
 		r.linger()
@@ -202,8 +203,8 @@ func (r *reader) over(limit task.ErrorKind) {
 	}
 }
 
-// stopped notes that somebody ends the attempt, who may let an answer stand that
-// is there by then.
+// stopped notes that the attempt is being ended. The cause may let an existing
+// answer stand.
 func (r *reader) stopped(cause error) {
 	if r.done() {
 		r.linger()
@@ -212,7 +213,7 @@ func (r *reader) stopped(cause error) {
 }
 
 // done reports whether the agent has answered and has nothing more to do, where
-// its answer is what counts.
+// its answer decides on success.
 func (r *reader) done() bool { return r.answered && r.life.Spec.Success == SuccessAnswer }
 
 // linger notes that the agent did not end after its answer.
@@ -220,7 +221,7 @@ func (r *reader) linger() {
 	r.outcome.Lingered, r.outcome.Stands = true, true
 }
 
-// see keeps what the outcome needs of events and passes them on.
+// see records the outcome's facts from events and passes the events on.
 func (r *reader) see(events []event.Event) {
 	for _, e := range events {
 		r.respond(e)
@@ -260,16 +261,16 @@ func (r *reader) see(events []event.Event) {
 	}
 }
 
-// follow notes what an event says of what the agent is about.
+// follow notes the agent's current activity from an event.
 func (r *reader) follow(e event.Event) {
 	switch e := e.(type) {
 	case *event.Retry:
 		r.outcome.Waits = cmp.Or(e.Message, string(e.Kind), "it tries again")
 		return
 	case *event.Raw:
-		return // which nobody understands
+		return // an unknown event
 	case *event.Turn, *event.ToolEnd, *event.Text:
-		r.answered = false // it goes on by itself
+		r.answered = false // it continues by itself
 	case *event.ToolStart, *event.Asked:
 		r.answered = false
 		r.outgrow()
@@ -280,8 +281,8 @@ func (r *reader) follow(e event.Event) {
 	}
 }
 
-// outgrow notes that the agent has begun work that its answer says nothing of: it
-// covers no error any more. That of one that was ended stands.
+// outgrow notes that the agent has begun work after its answer. The answer then
+// covers no later error. The answer of an agent that was ended stands.
 func (r *reader) outgrow() {
 	if !r.outcome.Lingered {
 		r.outcome.Stands, r.good = false, nil
@@ -315,8 +316,8 @@ func (r *reader) take(e *event.Answered) {
 	}
 }
 
-// erred takes an error. What a provider refuses after a good answer was not
-// needed for that: nobody is to pay for the answer again.
+// erred takes an error. A provider's refusal after a good answer did not affect
+// that answer: the user does not pay for it again.
 func (r *reader) erred(e *event.Erred) {
 	transient := e.Kind == task.RateLimit || e.Kind == task.Overloaded
 	if r.good != nil && (transient || r.outcome.Lingered) {
@@ -327,7 +328,7 @@ func (r *reader) erred(e *event.Erred) {
 	r.answered = false
 }
 
-// respond tells the agent what follows from an event.
+// respond sends the agent the message that follows from an event.
 func (r *reader) respond(e event.Event) {
 	if r.launch.Respond == nil || r.line == nil {
 		return // it needs nothing, or was read again
@@ -339,8 +340,8 @@ func (r *reader) respond(e event.Event) {
 	}
 }
 
-// again asks for another answer where one will not do, and reports whether it
-// could.
+// again asks for another answer where the answer is refused, and reports
+// whether it could.
 func (r *reader) again(e *event.Answered) bool {
 	if r.line == nil || r.life.Refuse == nil || r.launch.Again == nil {
 		return false // it was read again, or cannot be asked
@@ -349,7 +350,7 @@ func (r *reader) again(e *event.Answered) bool {
 	return text != "" && r.line.send(r.launch.Again(text))
 }
 
-// ask passes a question on. An agent that nobody listens to must hear so.
+// ask passes a question on. An agent without a listener gets a denial.
 func (r *reader) ask(e *event.Asked) {
 	if r.line == nil || r.line.stdin == nil || r.launch.Reply == nil {
 		return // it was read again, or cannot be told

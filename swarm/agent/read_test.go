@@ -11,13 +11,14 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// liner is a parser and an adapter of lines, which counts what it is fed.
+// liner is a parser and an adapter of lines, which counts the bytes that it is
+// fed.
 type liner struct {
 	Adapter
 
 	line   []byte
 	fed    int64
-	cutAt  int // what it keeps of a line; the rest is passed over
+	cutAt  int // the most bytes kept of a line; the rest is skipped
 	cut    bool
 	backed int // how often it gave a line back
 	see    func(p []byte)
@@ -60,9 +61,9 @@ func (l *liner) Release(most int) int {
 	return back
 }
 
-// TestReadLongLines reads a file that grows: what comes of it is the same
-// wherever it was looked at, no more than a little of a line without an end is
-// kept meanwhile, and nothing is read over and over.
+// TestReadLongLines reads a file that grows. The events are the same at all
+// read positions. Only a bounded part of an incomplete line is kept. No text is
+// read over and over.
 func TestReadLongLines(t *testing.T) {
 	t.Parallel()
 	letters := func(n int) string { return strings.Repeat("abcdefg", n/7+1)[:n] }
@@ -110,7 +111,7 @@ func TestReadLongLines(t *testing.T) {
 			if parser.backed != test.backs {
 				t.Errorf("%d lines were given back, want %d", parser.backed, test.backs)
 			}
-			// What is given back is what was kept, and a piece more.
+			// The returned text is the kept text and one more chunk.
 			if most := int64(len(text) + test.backs*(begun+chunk)); parser.fed > most {
 				t.Errorf("%d bytes were fed for %d", parser.fed, len(text))
 			}
@@ -118,8 +119,8 @@ func TestReadLongLines(t *testing.T) {
 	}
 }
 
-// TestReadLongAlone holds what lives share while a long line is in memory, and
-// at no other time.
+// TestReadLongAlone checks that lives hold their shared lock while a long line
+// is in memory, and at no other time.
 func TestReadLongAlone(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 5*begun)
@@ -149,7 +150,7 @@ func TestReadLongAlone(t *testing.T) {
 	}
 }
 
-// turnstile is a lock of one goroutine that counts.
+// turnstile is a lock of a single goroutine that counts.
 type turnstile struct {
 	taken bool
 	times int

@@ -16,9 +16,10 @@ type Recorder interface {
 	Recorded(state fs.FS, session string) (used task.Usage, model string, err error)
 }
 
-// Recorded returns the usage of an agent that ended without reporting it, from
-// the files of its conversation, less what the conversation had used before. It adds
-// the usage to the outcome. Nil: the agent has reported its usage, or none is there.
+// Recorded returns the usage of an agent that ended without reporting it. It
+// reads the files of the conversation and subtracts the conversation's earlier
+// usage. It adds the usage to the outcome. It returns nil if the agent has
+// reported its usage, or none is there.
 func Recorded(a Adapter, spec *Spec, state fs.FS, o *Outcome) (*event.Spent, error) {
 	p, isPriced := a.(priced)
 	if isPriced {

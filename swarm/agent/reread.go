@@ -2,9 +2,8 @@ package agent
 
 import "agentswarm/swarm/event"
 
-// Reread makes the outcome of an attempt that ended under an earlier process
-// from what it left: the record of its end and its stdout file. Nothing is
-// started.
+// Reread makes the outcome of an attempt that ended under an earlier process,
+// from the record of its end and its stdout file. It starts nothing.
 func Reread(adapter Adapter, spec *Spec, stdout string, out *Outcome) error {
 	read := &reader{life: &Life{Adapter: adapter, Spec: spec, Stdout: stdout}, outcome: out}
 	read.more(out.Exit.StdoutBytes)
@@ -12,8 +11,8 @@ func Reread(adapter Adapter, spec *Spec, stdout string, out *Outcome) error {
 	return read.err
 }
 
-// Answered reports whether an agent whose end nobody saw had given a good answer
-// by then and had only to end, by what it wrote to a stdout file up to size.
+// Answered reports whether an agent with an unobserved end had given a good
+// answer and had only to exit. It reads a stdout file up to size.
 func Answered(adapter Adapter, spec *Spec, stdout string, size int64) bool {
 	read := &reader{life: &Life{Adapter: adapter, Spec: spec, Stdout: stdout}, outcome: &Outcome{}}
 	read.more(size)

@@ -8,18 +8,18 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Spec is one agent as it was configured. It is recorded with the run, so a
-// resume drives the same agent: values of Env that begin with a dollar sign
-// are names, and only names are recorded.
+// Spec is the configuration of one agent. It is recorded with the run, so a
+// resume drives the same agent. Values of Env that begin with a dollar sign are
+// names, and only names are recorded.
 type Spec struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// Command is what is started: of a command all of it, of other kinds the
-	// program, with arguments that come before any other.
+	// Command is the command to start: all of it for a command, and for other
+	// kinds the program with its first arguments.
 	Command []string `json:"command"`
 
 	// Model, Effort, Tools and ReadOnly are options of kinds that are no
-	// command: what such an agent is to use. Empty leaves it to the agent.
+	// command. Empty leaves the choice to the agent.
 	Model    string   `json:"model,omitempty"`
 	Effort   string   `json:"effort,omitempty"`
 	Tools    []string `json:"tools,omitempty"` // canonical entries that [Kind.Lists] allows
@@ -32,8 +32,8 @@ type Spec struct {
 	MaxThinking int64 `json:"max_thinking,omitempty"`
 	// Turns is how many turns of the model it may take; 0 is any number.
 	Turns int `json:"turns,omitempty"`
-	// Prior is what the conversation that it goes on with had used already,
-	// for agents that count that again.
+	// Prior is the conversation's earlier usage, for agents that count it
+	// again.
 	Prior task.Usage `json:"prior,omitzero"`
 
 	Input   Input   `json:"input"`
@@ -47,13 +47,12 @@ type Spec struct {
 	// PTY runs the agent on a terminal of its own.
 	PTY bool `json:"pty,omitempty"`
 
-	// Write are the folders outside of its workspace that it may write to, with
-	// what runs before and after it there. They are real paths.
+	// Write are the folders outside of its workspace that the agent and the
+	// commands before and after it may write to. They are real paths.
 	Write []string `json:"write,omitempty"`
 
-	// Lane is what its requests share a limit with, over all runs: a provider
-	// and a model, or whatever else tells apart who answers them. Empty: nobody
-	// is held back.
+	// Lane is the key of a shared request limit, over all runs: a provider and
+	// a model, or another name of the server. Empty: no agent is held back.
 	Lane string `json:"lane,omitempty"`
 
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`      // 0 is none
@@ -64,8 +63,8 @@ type Spec struct {
 // its tools.
 func (s *Spec) OnlyReads() bool { return s.ReadOnly || len(s.Tools) > 0 && Reads(s.Tools) }
 
-// CheckReads refuses tools that write of an agent that is read-only: none of
-// what it was told is to be passed over.
+// CheckReads returns an error if a read-only agent has tools that write: swarm
+// ignores no option.
 func (s *Spec) CheckReads() error {
 	if s.ReadOnly && !Reads(s.Tools) {
 		return fmt.Errorf("tools %s: an agent that is read-only can have only %s", strings.Join(s.Tools, ","), strings.Join(ReadOnlyTools(), ","))
@@ -84,7 +83,7 @@ const (
 	InputJSONL Input = "jsonl" // as a message on a stdin that stays open
 )
 
-// Format is what an agent's stdout is. The zero value is none of them.
+// Format is the format of an agent's stdout. The zero value is none of them.
 type Format string
 
 // The formats of stdout.
@@ -93,7 +92,7 @@ const (
 	FormatJSONL Format = "jsonl" // one event a line, see docs/agent-protocol.md
 )
 
-// Success is what counts as success. The zero value is none of them.
+// Success is the criterion of success. The zero value is none of them.
 type Success string
 
 // The kinds of success.

@@ -10,8 +10,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestQuietLimit holds that an agent may write nothing for less time while it
-// waits for its model than while one of its tools runs.
+// TestQuietLimit checks that an agent that waits for its model has a shorter
+// idle limit than an agent whose tool runs.
 func TestQuietLimit(t *testing.T) {
 	t.Parallel()
 	start, end := &event.ToolStart{ID: "1", Name: "bash"}, &event.ToolEnd{ID: "1", OK: true}
@@ -38,8 +38,8 @@ func TestQuietLimit(t *testing.T) {
 	}
 }
 
-// TestIdleModel holds that an agent which is idle while it waits for its model is
-// ended for that, whichever limit is the shorter.
+// TestIdleModel checks that an agent which is idle while it waits for its model
+// is ended for that, whichever limit is the shorter.
 func TestIdleModel(t *testing.T) {
 	t.Parallel()
 	start := &event.ToolStart{ID: "1", Name: "bash"}
@@ -62,8 +62,8 @@ func TestIdleModel(t *testing.T) {
 	}
 }
 
-// TestHopeless holds that an agent is ended which asks again for what its quota
-// does not allow, and that a later owner judges it alike.
+// TestHopeless checks that an agent is ended which repeats a request that its
+// quota does not allow, and that a later owner judges it alike.
 func TestHopeless(t *testing.T) {
 	t.Parallel()
 	o := &Outcome{}
@@ -80,8 +80,8 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
-// TestNobodyListens holds that an agent is ended which has tried to reach a server
-// for half a minute, and not one whose model answered meanwhile.
+// TestNobodyListens checks that an agent is ended after half a minute of
+// attempts to reach a server. An agent whose model answered meanwhile is not.
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	again := &event.Retry{Kind: task.Overloaded, Message: "connect ECONNREFUSED 127.0.0.1:9"}
@@ -104,7 +104,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestJudgeStalled holds that the reason names the model.
+// TestJudgeStalled checks that the reason names the model.
 func TestJudgeStalled(t *testing.T) {
 	t.Parallel()
 	o := &Outcome{Limit: task.IdleTimeout, Stalled: time.Minute}

@@ -6,22 +6,22 @@ import (
 	"agentswarm/swarm/proc"
 )
 
-// stdin writes to an agent's open stdin from a goroutine of its own, so that
-// an agent that does not read holds up nobody who must be able to end it.
+// stdin writes to an agent's open stdin from a goroutine of its own. So an
+// agent that does not read cannot block the goroutine that must end it.
 type stdin struct {
 	done sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	news   *sync.Cond // of mu: something was queued, or closed
 	queue  [][]byte
 	size   int // bytes in the queue
 	closed bool
 }
 
-// stdinQueue is how many bytes may wait. An agent gets its prompt, an answer
-// for each of its questions, words that people send, and the end. One that
-// asks thousands of things and reads later gets all of its answers; one that
-// goes on without ever reading loses them, and does not fill our memory.
+// stdinQueue is the limit of queued bytes. An agent gets its prompt, an answer
+// for each of its questions, messages of people, and the end. An agent that
+// asks thousands of questions and reads later gets all answers. An agent that
+// never reads loses them, and does not fill the memory.
 const stdinQueue = 4 << 20
 
 func openStdin(p *proc.Process) *stdin {
@@ -29,8 +29,8 @@ func openStdin(p *proc.Process) *stdin {
 	s.news = sync.NewCond(&s.mu)
 	s.done.Go(func() {
 		for message := s.next(); message != nil; message = s.next() {
-			// An agent that closed its stdin says what it means by how it
-			// ends.
+			// An agent that closed its stdin reports its result by its exit
+			// status.
 			if p.Write(message) != nil {
 				break
 			}
@@ -57,8 +57,8 @@ func (s *stdin) next() []byte {
 	return message
 }
 
-// send queues a message and reports whether it could: not after close, nor
-// where too much waits. One alone always fits.
+// send queues a message and reports whether it could: not after close, nor if
+// the queue is full. A single message always fits.
 func (s *stdin) send(message []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *stdin) send(message []byte) bool {
 	return true
 }
 
-// close lets what is queued be written, and then ends the stdin.
+// close lets the writer finish the queued messages and then closes the stdin.
 func (s *stdin) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

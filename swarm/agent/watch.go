@@ -90,8 +90,8 @@ func (l *Life) watch(ctx context.Context, p watched, read *reader) {
 			done = nil
 			due = func(printed) bool { read.stopped(context.Cause(ctx)); return true }
 		}
-		// Of all that is there at once a select takes any. What the agent has
-		// printed by now, and its end, were first.
+		// A select takes any of the ready channels. The agent's output so far,
+		// and its end, came first.
 		var more printed
 		select {
 		case progress, ok := <-p.Output():
@@ -107,8 +107,7 @@ func (l *Life) watch(ctx context.Context, p watched, read *reader) {
 	}
 }
 
-// hear takes what was printed, and reports whether it keeps the agent from being
-// idle.
+// hear takes the printed output, and reports whether it resets the idle time.
 func (w *watcher) hear(progress proc.Progress) (counts bool) {
 	w.read.more(progress.Stdout)
 	counts = w.wrote.counts(w.read.outcome, time.Now())
@@ -165,8 +164,8 @@ func (w *watcher) idles(more printed) (ends bool) {
 	return true
 }
 
-// quietLimit is how long the agent may write nothing now: less where it waits for
-// its model than where one of its tools runs.
+// quietLimit returns the current idle limit: shorter if the agent waits for its
+// model than if its tool runs.
 func (w *watcher) quietLimit() time.Duration {
 	limit, stall := w.life.Spec.IdleTimeout, w.life.Stall
 	if !w.awaitsModel() || limit > 0 && limit < stall {
@@ -184,7 +183,7 @@ func (w *watcher) awaitsModel() bool {
 // wrote is when an agent last wrote of anything but its provider.
 type wrote struct{ busy time.Time }
 
-// counts reports whether what an agent has written keeps it from being idle.
+// counts reports whether an agent's output resets its idle time.
 func (w *wrote) counts(o *Outcome, now time.Time) bool {
 	if o.Waits == "" {
 		w.busy = now

@@ -13,8 +13,9 @@ import (
 	"agentswarm/swarm/proc"
 )
 
-// script is a process that has printed some, and an adapter and a parser of what
-// it prints: "answer" is one, "tool" a call, and anything else is a text.
+// script is a process that has printed some lines, with an adapter and a parser
+// of them. The line "answer" is an answer, "tool" a call, and any other line a
+// text.
 type script struct {
 	Adapter
 	output chan proc.Progress
@@ -51,9 +52,9 @@ func (s *script) Feed(p []byte) (found []event.Event) {
 
 func (*script) End() []event.Event { return nil }
 
-// TestWatchHearsFirst holds that what an agent has printed counts, and that it has
-// ended, also where a limit or a stop is noticed at the same moment. A select
-// would take any of them, so each is tried often.
+// TestWatchHearsFirst checks that an agent's output and end count even if a
+// limit or a stop comes at the same moment. A select would take any of them, so
+// each is tried often.
 func TestWatchHearsFirst(t *testing.T) {
 	t.Parallel()
 	first, both := "answer\n", "answer\ntool\n"
@@ -61,7 +62,7 @@ func TestWatchHearsFirst(t *testing.T) {
 		name   string
 		stdout string
 		spec   Spec
-		// begin is what happens before, and see what does once an event was seen.
+		// begin runs before the watch, and see runs after each event.
 		begin func(*script, *Life, context.CancelFunc)
 		see   func(*script, *Life, event.Event)
 		want  func(*Outcome) bool

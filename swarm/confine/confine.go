@@ -23,7 +23,7 @@ import (
 // Sandbox is the sandbox that a machine allows.
 type Sandbox struct {
 	Level    box.Level
-	Why      error          // why there is no better one; nil: it is the best
+	Why      error          // why there is no better level; nil: it is the best
 	Launcher *proc.Launcher // starts supervisors in it
 }
 
@@ -37,8 +37,9 @@ type Runner struct {
 	Hide   []string // paths that the run hides
 	Write  []string // folders that the run lets agents write to
 	Pass   []string // patterns of variables that agents get
-	// Home makes a HOME for one command at a path, where nothing can be laid over the user's,
-	// and returns its variables as KEY=VALUE. Required.
+	// Home makes a HOME for a single command at a path, where the sandbox
+	// cannot mount over the user's HOME. It returns the HOME's variables as
+	// KEY=VALUE. Required.
 	Home func(path string) (env []string, err error)
 	// Find returns the sandbox. It is called for each command.
 	Find func(context.Context) (Sandbox, error) // required

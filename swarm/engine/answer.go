@@ -30,8 +30,8 @@ const maxWhole = 16 << 20
 // become six.
 const maxWholeFile = 8 * maxWhole
 
-// wholeFile is what an answer is kept in that a result does not carry along,
-// beside the output of its attempt.
+// wholeFile is the file of an answer that is too long for a result, beside the
+// output of its attempt.
 const wholeFile = "answer.json"
 
 // whole is such an answer.
@@ -40,8 +40,9 @@ type whole struct {
 	Structured json.RawMessage `json:"structured,omitempty"`
 }
 
-// WholeAnswer is the answer of a completed agent, however long it is. One that
-// is not what was answered, by its sum, is an error.
+// WholeAnswer returns the answer of a completed agent, however long it is. It
+// returns an error if the file of the answer cannot be read, or if its sum has
+// changed.
 func WholeAnswer(c *task.Completed) (text string, structured json.RawMessage, err error) {
 	if c.Whole == nil {
 		return c.Answer, c.Structured, nil
@@ -64,8 +65,8 @@ func WholeAnswer(c *task.Completed) (text string, structured json.RawMessage, er
 	return kept.Text, kept.Structured, nil
 }
 
-// verdict is what decides how an attempt ended, whoever asks: its owner, or a
-// later one that reads it again.
+// verdict decides how an attempt ended, for its owner and for a later owner
+// that reads it again.
 type verdict struct {
 	call    *task.Call
 	spec    *agent.Spec
@@ -129,8 +130,8 @@ func (v verdict) result() (task.Result, error) {
 	return v.completed(text, structured)
 }
 
-// note puts what a process of an agent said into its work: its answer, which
-// model gave it, and the conversation.
+// note adds the output of an agent's process to its work: its answer, the model
+// that gave it, and the conversation.
 func note(work *task.Work, spec *agent.Spec, o *agent.Outcome) {
 	work.Output = answerOf(o)
 	work.Model = cmp.Or(o.Model, work.Model)
@@ -152,7 +153,7 @@ func (v verdict) text(satisfied bool) (string, error) {
 	if text == "" && satisfied {
 		text = o.Said
 	}
-	ends := !v.call.Script && v.schema == nil // nobody asks for more than the end
+	ends := !v.call.Script && v.schema == nil // no reader needs more than the end
 	if v.spec.Format != agent.FormatText || o.Exit.StdoutBytes <= task.OutputLimit || ends {
 		return text, nil
 	}
@@ -160,7 +161,8 @@ func (v verdict) text(satisfied bool) (string, error) {
 	return readEnd(roundFile(v.dir, "stdout", v.round), o.Exit.StdoutBytes)
 }
 
-// mismatch says that no answer matched, and what is wrong with the last.
+// mismatch returns the message that no answer matched, with the error of the
+// last.
 func (v verdict) mismatch(why error) string {
 	if v.answers > 1 {
 		return fmt.Sprintf("none of its %d answers matches the schema; of the last: %v", v.answers, why)
@@ -194,8 +196,8 @@ func (v verdict) completed(text string, structured json.RawMessage) (task.Result
 // answerOf is the text of an outcome that a result carries along.
 func answerOf(o *agent.Outcome) string { return tail(textOf(o), task.OutputLimit) }
 
-// textOf is what an agent answered as a text: where it gave none, the JSON of
-// what it gave.
+// textOf returns an agent's answer as a text: where it has none, the JSON of
+// its structured answer.
 func textOf(o *agent.Outcome) string {
 	switch {
 	case o.Answer == nil:
@@ -207,7 +209,7 @@ func textOf(o *agent.Outcome) string {
 	}
 }
 
-// given is a structured answer, where there is one.
+// given returns a structured answer, where there is one.
 func given(structured json.RawMessage) json.RawMessage {
 	if string(structured) == "null" {
 		return nil
@@ -247,7 +249,7 @@ func readEnd(path string, size int64) (string, error) {
 	text := make([]byte, min(size, maxWhole))
 	n, err := io.ReadFull(io.NewSectionReader(f, size-int64(len(text)), int64(len(text))), text)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil // somebody cut it short since
+		err = nil // another process cut it short since
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("read an answer: %w", err)

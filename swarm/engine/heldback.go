@@ -29,8 +29,8 @@ func (t *attempt) sawTool(ev event.Event) {
 }
 
 // noteHeld adds a note about variables that were held back to an attempt whose
-// agent failed early, or whose output names one of them. The note has names and
-// never values. Notes of different agents are often equal: a person is told
+// agent failed early, or whose output names such a variable. The note has names
+// and never values. Notes of different agents are often equal: a person is told
 // each text once.
 func (t *attempt) noteHeld(end *ending) {
 	failed, ok := end.result.(*task.Failed)
@@ -49,7 +49,7 @@ func (t *attempt) noteHeld(end *ending) {
 	t.noteHeldOf(t.gotRun.held, t.acted || caused, t.gotRun.files...)
 }
 
-// ranWith is what the latest program of an attempt was started with.
+// ranWith is the start of the latest program of an attempt.
 type ranWith struct {
 	held  []string // the caller's variables that it did not get
 	files []string // its output
@@ -116,7 +116,7 @@ func outputEnd(files []string) (text string, size int64) {
 	return text, size
 }
 
-// hasWord reports whether a text holds a name that is no part of a longer one.
+// hasWord reports whether a text holds a name that is no part of a longer name.
 func hasWord(text, name string) bool {
 	part := func(b byte) bool {
 		return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'

@@ -28,10 +28,10 @@ const maxUnreachable = 30 * time.Second
 // refused. A growing rest would hide for minutes that a server does not listen.
 const unreachableRest = 2 * time.Second
 
-// stay is what an attempt holds while its agent is at work.
+// stay are the resources that an attempt holds while its agent is at work.
 type stay struct {
 	pass   *governor.Pass // nil: nothing holds its agent back
-	tenant *limit.Tenant  // nil: nobody counts its memory
+	tenant *limit.Tenant  // nil: its memory is not counted
 	turns  int            // that its agent has reported
 	spent  bool           // its agent reports what requests cost
 }
@@ -85,8 +85,8 @@ func (t *attempt) heldUp(err error) *ending {
 	}}
 }
 
-// goesOn is the error of a run that is paused. What its pause followed from may
-// also have made the place that somebody waited for.
+// goesOn returns the error of a paused run. The cause of the pause may also
+// have freed the place that an attempt waited for.
 func (e *Engine) goesOn() error {
 	select {
 	case <-e.pausing:
@@ -96,7 +96,7 @@ func (e *Engine) goesOn() error {
 	}
 }
 
-// takePlace takes what the agent needs, one after the other.
+// takePlace takes the resources that the agent needs, in order.
 func (t *attempt) takePlace(ctx context.Context) (err error) {
 	d := t.engine.deps
 	kind := d.Kinds[t.spec.Kind]
@@ -129,8 +129,8 @@ func (t *attempt) takePlace(ctx context.Context) (err error) {
 // provider and model where it is no command.
 func HasLane(spec *agent.Spec) bool { return spec.Lane != "" || spec.Kind != agent.KindCommand }
 
-// waits journals what the attempt waits for. What cannot be journaled ends the
-// run, in run.
+// waits journals the reason for the attempt's wait. A failure of the journal
+// ends the run, in run.
 func (t *attempt) waits(why string) {
 	_ = t.journal(&event.Held{Agent: t.id, Attempt: t.n, Reason: why})
 }
@@ -142,7 +142,7 @@ func (t *attempt) letGo() {
 	}
 }
 
-// vacate gives back what the attempt holds.
+// vacate gives back the resources of the attempt.
 func (t *attempt) vacate() {
 	if t.stay.pass != nil {
 		t.stay.pass.Done()
@@ -164,7 +164,7 @@ func (t *attempt) report(ev event.Event) {
 	}
 	switch ev := ev.(type) {
 	case *event.Turn:
-		// It says that the one before went well.
+		// A new turn shows that the previous request went well.
 		if s.turns++; s.turns > 1 && !s.spent {
 			s.pass.Passed(0)
 		}
@@ -192,8 +192,8 @@ func (t *attempt) refused(e *event.Erred) {
 	t.stay.pass.Refused(governor.Refusal{After: after, Overloaded: overloaded})
 }
 
-// ranWell tells those who wait, and the governor, that a process of the agent
-// ended well. Of one that did not the breaker hears before they do.
+// ranWell tells the waiting attempts, and the governor, that a process of the
+// agent ended well. Of a process that failed, the breaker hears before they do.
 func (t *attempt) ranWell(o *agent.Outcome) {
 	if o.Stopped != nil {
 		return

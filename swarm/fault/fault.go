@@ -1,7 +1,7 @@
-// Package fault owns what providers of models, and the CLIs that ask them, say
-// of errors: by which words and statuses each kind of error is known, and which
-// of them another model may not have. It waits for nothing and tries nothing
-// again.
+// Package fault classifies the errors of providers of models, and of the CLIs
+// that call them. It owns the words and statuses of each kind of error, and the
+// errors that another model may not have. It waits for nothing and retries
+// nothing.
 package fault
 
 import (
@@ -12,7 +12,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// wording is what a text must hold, in lower case, to be of a kind.
+// wording are the texts of a kind of error, in lower case.
 type wording struct {
 	kind task.ErrorKind
 	any  []string
@@ -73,16 +73,16 @@ func TooLong(status int, text string) bool {
 	return status == 413 || status != 429 && Mentions(text, tooLong()...) && !Mentions(text, throttled()...)
 }
 
-// down begins what is said of a server that is not there.
+// down begins the message about a server that is not there.
 const down = "no server answers at "
 
-// Down says that nobody listens at an address.
+// Down returns the message that no server listens at an address.
 func Down(address string) string { return down + address + ": is the server started?" }
 
-// OfModel reports whether a request was refused for the model that it names or
-// for how much that takes, by the words of the refusal. Another model may take
-// the same request then; one that is malformed is so for all. A server that is not
-// there has only its own models.
+// OfModel reports by the words of a refusal whether the request was refused for
+// its model or for its size. Another model may take the same request then; a
+// malformed request fails with every model. A server that is not there has only
+// its own models.
 func OfModel(text string) bool {
 	return TooLong(0, text) || Mentions(text, down, "no endpoints found", "modelnotfound", "model_not_found") ||
 		Mentions(text, "model") && Mentions(text,
@@ -97,7 +97,7 @@ func Kind(status int, text string) task.ErrorKind {
 	if status == 0 {
 		status = leading(lower)
 	}
-	// A refused login is one whatever else is said of it.
+	// A refused login stays a refused login, whatever else the text says.
 	switch status {
 	case 401, 403:
 		if Mentions(lower, usedUp()...) {
@@ -139,9 +139,9 @@ func Kind(status int, text string) task.ErrorKind {
 	return task.Other
 }
 
-// forNow reports whether a text speaks of what may be used in a minute or a
-// second, and not also in a day. Google says of both that the quota is exceeded,
-// that one shall look at the billing, and when to try again.
+// forNow reports whether a text is about a limit for a minute or a second, and
+// not for a day. For both Google reports an exceeded quota, advises to check
+// the billing, and names a time to retry.
 func forNow(lower string) bool {
 	return per(lower, "min", "sec") && !per(lower, "day", "month") && !strings.Contains(lower, "daily")
 }
@@ -154,15 +154,15 @@ func per(lower string, units ...string) bool {
 	})
 }
 
-// Mentions reports whether one of some words, in lower case, is in a text, in
-// whatever case.
+// Mentions reports whether a text contains one of some words, which are in
+// lower case. It ignores the case of the text.
 func Mentions(text string, words ...string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
-// leading is the status of HTTP that a text begins with, or that stands near
-// its beginning behind a word that says it is one; 0 for none.
+// leading returns the HTTP status that a text begins with, or that follows a
+// word such as "status" near its beginning; 0 for none.
 func leading(lower string) int {
 	words := strings.FieldsFunc(lower, func(r rune) bool { return strings.ContainsRune(" :(),\n", r) })
 	for i, word := range words[:min(len(words), 8)] {

@@ -7,7 +7,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// minutely is what Google says of a limit for a minute.
+// minutely is Google's message about a limit for a minute.
 const minutely = `You exceeded your current quota, please check your plan and billing details. {"violations":` +
 	`[{"quotaId":"GenerateContentInputTokensPerModelPerMinute-FreeTier","quotaValue":"250000"}]} {"retryDelay":"26s"}`
 
@@ -110,7 +110,7 @@ func TestKind(t *testing.T) {
 	}
 }
 
-// TestTooLong: what is too much for a minute is not too long.
+// TestTooLong checks that a request over a limit for a minute is not too long.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -8,7 +8,7 @@ import (
 )
 
 // Unreachable reports whether an error says that no server listens at the
-// address of the model, and what address that is; empty where it does not say.
+// address of the model. It returns the address, or "" where the error has none.
 func Unreachable(text string) (address string, ok bool) {
 	if _, after, said := strings.Cut(text, down); said {
 		address, _, _ = strings.Cut(after, ": ")
@@ -34,8 +34,9 @@ var addressed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(https?://[^\s"'()<>]+)|\b((?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|localhost|\[[0-9a-f:]+\]):[0-9]{1,5})\b`)
 })
 
-// Nobody is the message about a server that does not listen, with the error that
-// said so. configured is called for its address where the error holds none.
+// Nobody returns the message about a server that does not listen, from an error
+// about it. It calls configured for the server's address where the error has
+// none.
 func Nobody(text string, configured func() string) string {
 	address, ok := Unreachable(text)
 	if !ok || strings.Contains(text, down) {

@@ -152,9 +152,9 @@ func trySandbox(ctx context.Context, p *project.Project, r tryRequest) error {
 	return nil
 }
 
-// unstarted names the step that failed before anything ran behind walls: where
-// they have namespaces, those are made by the start itself, and the system says
-// of a limit on their number that the device is full.
+// unstarted names the step that failed before anything ran in the sandbox. The
+// start of a process makes the namespaces of a sandbox. If their number is
+// limited, the system's error says that the device is full.
 func unstarted(level box.Level, err error) error {
 	if !level.Namespaces() {
 		return err

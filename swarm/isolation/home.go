@@ -187,7 +187,7 @@ func (o *ownHome) view() box.View {
 // in sets the variables by which programs find a private HOME and its caches.
 func (o *ownHome) in(t *privatehome.Template, home, tmp string) {
 	o.home, o.tmp = home, tmp
-	// tmux has all of a user's sessions in one folder of /tmp.
+	// tmux has all of a user's sessions in a single folder of /tmp.
 	o.env = append(t.Environ(home), "TMUX_TMPDIR="+tmp)
 	o.read, o.write = t.Readable(), t.Writable()
 }

@@ -1,8 +1,9 @@
-// Package isolation keeps agents apart from the rest of a machine. It finds the sandbox and
-// the backend of workspaces that the machine gives, and makes the sandbox and the private
-// HOME of each step of an attempt. It runs commands of the user in workspaces of their own.
+// Package isolation keeps agents apart from the rest of a machine. It finds the
+// sandbox and the backend of workspaces that the machine gives, and makes the
+// sandbox and the private HOME of each step of an attempt. It runs commands of
+// the user in workspaces of their own.
 //
-// Package box composes the walls of a sandbox, and privatehome a HOME.
+// Package box composes the sandbox, and privatehome a HOME.
 package isolation
 
 import (
@@ -22,7 +23,7 @@ type Executor struct {
 	Self     string          // the path of the kept binary; required
 	Environ  []string        // of the process that owns the run
 	Shims    string          // the folder that comes first in the PATH of agents
-	Guards   string          // one before it, where no sandbox is; empty: none
+	Guards   string          // a folder before Shims in PATH, without a sandbox; empty: none
 	Warm     string          // the layers of the command that filled the caches; empty: none
 	// Step is called between the steps of making a HOME. Nil: it is not called.
 	Step func(name string) error

@@ -181,7 +181,8 @@ func (e *Executor) piecesOf(own ownHome, r engine.SandboxRequest) (all []box.Pie
 	return all
 }
 
-// pieceOf is a mount of a workspace as walls make it: sealed, it can be read only.
+// pieceOf is a mount of a workspace in the sandbox: a sealed mount is read
+// only.
 func pieceOf(m worktree.Mount, sealed bool) box.Piece {
 	return box.Piece{
 		At: m.At, From: m.From, Write: m.Write && !sealed, Optional: m.Optional,

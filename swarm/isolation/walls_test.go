@@ -15,7 +15,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// TestMountedAt holds that no agent works in the user's checkout where its
+// TestMountedAt checks that no agent works in the user's checkout where its
 // workspace cannot be mounted over that.
 func TestMountedAt(t *testing.T) {
 	t.Parallel()
@@ -30,7 +30,7 @@ func TestMountedAt(t *testing.T) {
 	}
 }
 
-// TestWallsWithoutMounts is a workspace that was leased where it could be
+// TestWallsWithoutMounts checks a workspace that was leased where it could be
 // mounted, as before a restart of the machine.
 func TestWallsWithoutMounts(t *testing.T) {
 	t.Parallel()
@@ -103,9 +103,9 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestHomeApart: agents have a HOME of their own where nothing can be laid over the
-// user's, as with a file system that is mounted in it. One that is mounted later takes the
-// files of earlier steps from no attempt.
+// TestHomeApart checks that agents have a separate HOME where the sandbox
+// cannot mount over the user's, as with a file system that is mounted in it. A
+// later mount takes the files of earlier steps from no attempt.
 func TestHomeApart(t *testing.T) {
 	t.Parallel()
 	state := store.Open(t.TempDir(), "repo", "/repo/.git")

@@ -115,8 +115,8 @@ func (t *Template) linkCargo(own *os.Root) (left []string, err error) {
 	return left, nil
 }
 
-// ownFolder reports whether a path is a folder below root, or can be made one. A link out
-// of root is neither.
+// ownFolder reports whether a path is a folder below root, or can be made a
+// folder. A link out of root is neither.
 func ownFolder(root *os.Root, path string) bool {
 	if _, err := root.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return true

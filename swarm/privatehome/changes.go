@@ -126,7 +126,7 @@ func byPath(entries []entry) map[string]entry {
 	return all
 }
 
-// same reports whether two entries of one path show the same.
+// same reports whether two entries of the same path show the same.
 func (e entry) same(other entry) bool {
 	return e.kind == other.kind && e.from == other.from && e.mode == other.mode && bytes.Equal(e.text, other.text)
 }

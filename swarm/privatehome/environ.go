@@ -179,8 +179,8 @@ func blank(path string) bool { return strings.ContainsAny(path, " \t\n") }
 // mavenRepository is the user's local repository.
 func (t *Template) mavenRepository() string { return filepath.Join(t.home, ".m2", "repository") }
 
-// moved is a folder that the user keeps somewhere, as it is in a private HOME:
-// at the same path below it, and at the usual one if it lies elsewhere.
+// moved returns the place of a user's folder in a private HOME: the same path
+// below it, or the usual path if the folder lies elsewhere.
 func (t *Template) moved(home, dir, usual string) string {
 	if rel, err := filepath.Rel(t.home, dir); t.home != "" && err == nil && filepath.IsLocal(rel) && rel != "." {
 		return filepath.Join(home, rel)
@@ -202,7 +202,7 @@ func (t *Template) users(variable, usual string) string {
 func (t *Template) goProxy() string {
 	proxy := t.goSetting("GOPROXY")
 	if proxy == "" || !t.passes("GOPROXY", proxy) { // `go env -w` may hold a password, too
-		proxy = "https://proxy.golang.org,direct" // what Go itself has
+		proxy = "https://proxy.golang.org,direct" // Go's own default
 	}
 	dirs := []string{t.goModules()}
 	if t.over != nil {

@@ -72,7 +72,8 @@ func homesOf(home string) []string {
 	return []string{home}
 }
 
-// homeOf is the one of several paths of HOME that a path lies below; empty: none.
+// homeOf returns the path of HOME that a path lies below, of several; empty:
+// none.
 func homeOf(path string, homes []string) string {
 	for _, home := range homes {
 		if path != home && below(home, path) {
@@ -114,8 +115,8 @@ func plainGitOf(homes []string) func([]byte) []byte {
 	}
 }
 
-// FlatGit is the user's configuration of git as one text without credentials. Files that
-// are included on a condition are left out.
+// FlatGit returns the user's configuration of git as a single text without
+// credentials. It leaves out files that are included on a condition.
 func FlatGit(home string, getenv func(string) string) []byte {
 	if !filepath.IsAbs(home) {
 		return nil

@@ -20,8 +20,8 @@ func (t *Template) privateModules() (c cache, some bool) {
 	}, globs != ""
 }
 
-// matchModule reports whether one of several globs, between commas, matches a module
-// or the folders that its path begins with.
+// matchModule reports whether a glob of a list, separated by commas, matches a
+// module or the folders that its path begins with.
 func matchModule(globs, module string) bool {
 	for glob := range strings.SplitSeq(globs, ",") {
 		glob = strings.TrimSuffix(glob, "/")
@@ -34,8 +34,8 @@ func matchModule(globs, module string) bool {
 	return false
 }
 
-// unescapeModule is a path of the module cache as a module's path: an upper-case
-// letter is a lower-case one after an exclamation mark there.
+// unescapeModule converts a path of the module cache to a module's path: an
+// upper-case letter is an exclamation mark and its lower-case letter there.
 func unescapeModule(escaped string) string {
 	var b strings.Builder
 	upper := false

@@ -13,8 +13,9 @@ import (
 	"agentswarm/swarm/box"
 )
 
-// plainForms are files of HOME that may hold credentials, and that tools need for
-// mirrors, proxies and habits. Each has a function that keeps what is no credential.
+// plainForms are files of HOME that may hold credentials, and that tools need
+// for mirrors, proxies and habits. Each has a function that removes the
+// credentials.
 func plainForms() map[string]func([]byte) []byte {
 	all := map[string]func([]byte) []byte{
 		".npmrc": plainNpmrc, ".config/pnpm/rc": plainNpmrc, ".yarnrc.yml": plainYarn, ".yarnrc": plainYarnrc,

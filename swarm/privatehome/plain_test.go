@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// plainCases are configurations with what is kept of them.
+// plainCases are configurations with their expected rest.
 func plainCases() []struct{ name, give, want string } {
 	return []struct{ name, give, want string }{
 		{".gradle/gradle.properties", "org.gradle.jvmargs=-Xmx2g -Dfile.encoding=UTF-8\norg.gradle.caching : true\n", "org.gradle.jvmargs=-Xmx2g -Dfile.encoding=UTF-8\norg.gradle.caching=true\n"},
@@ -263,8 +263,9 @@ func TestGitConfigGlobal(t *testing.T) {
 	}
 }
 
-// TestLongConfiguration: a configuration of git that is too long is left out. The end
-// of a cut one may be half of an address with a credential.
+// TestLongConfiguration checks that an overlong configuration of git is left
+// out. The end of a cut configuration may be half of an address with a
+// credential.
 func TestLongConfiguration(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -29,8 +29,8 @@ func plainYarnrc(text []byte) []byte {
 		--install.frozen-lockfile --install.ignore-optional --add.exact --install.ignore-scripts`))
 }
 
-// plainOptions keeps lines that are one of some names, alone or with a plain value. It
-// writes the value behind a separator.
+// plainOptions keeps the options of some names, alone or with a plain value:
+// one a line. It writes the value behind a separator.
 func plainOptions(text []byte, separators, separator string, names []string) []byte {
 	var kept bytes.Buffer
 	for line := range strings.Lines(string(text)) {

@@ -118,8 +118,8 @@ func (p *plainReader) element(start xml.StartElement, depth int) (kept []byte, o
 	}
 }
 
-// plainAttributes are those of some names. plain is false if one has a value that
-// is not.
+// plainAttributes returns the attributes of some names. plain is false if a
+// value may hold a credential.
 func plainAttributes(all []xml.Attr, names []string) (kept []byte, plain bool) {
 	var b bytes.Buffer
 	plain = true

@@ -1,15 +1,15 @@
-// Package privatehome makes a HOME of an agent's own where nothing can be laid
-// over the user's, and says by which variables tools find their caches then.
+// Package privatehome makes a separate HOME for an agent where the sandbox
+// cannot mount over the user's. It also sets the variables by which tools then
+// find their caches.
 //
 // A private HOME shows the user's: small files are copied, since tools append
 // to them, and the rest are symbolic links. Folders that tools write to are
-// real ones. Hidden paths appear nowhere below it. Tool caches are read from
-// the user's; whatever is added to them goes into a folder that the agents of
-// one run share.
+// real folders. Hidden paths appear nowhere below it. Tools read the user's
+// caches. New cache entries go into a folder that the agents of a run share.
 //
-// The package starts no process and enforces nothing: the sandbox decides what
-// may be written to. A hard link is never made, for a write through one would
-// change the user's file.
+// The package starts no process and enforces nothing: the sandbox decides which
+// files can be written. It never makes a hard link, since a write through the
+// link would change the user's file.
 package privatehome
 
 import (
@@ -44,9 +44,9 @@ type Request struct {
 	// folders of programs and data are the user's own, as links.
 	Live   bool
 	Getenv func(string) string // required; of the user
-	// Caches are variables that name folders of tools. Where the user sets one
-	// that the package has no rule for, programs get a shared folder instead,
-	// which starts with the contents of the user's.
+	// Caches are variables that name folders of tools. If the user sets a
+	// variable without a rule in this package, programs get a shared folder
+	// instead, which starts with the contents of the user's.
 	Caches []string
 	// Step, where set, is called before a private HOME gets its name. An error
 	// stops there, as a crash would.
@@ -69,8 +69,8 @@ func (r Request) passed(name string) string {
 	return value
 }
 
-// Template is what all private HOMEs of a run have in common. It may be used by
-// several goroutines.
+// Template is the common part of all private HOMEs of a run. Several goroutines
+// may use it.
 type Template struct {
 	home   string // the user's, without links; empty: none
 	given  string // the user's, as it was given
@@ -213,13 +213,13 @@ const (
 	written // a text that was made from the user's file
 )
 
-// entry is one path of a private HOME.
+// entry is a path of a private HOME.
 type entry struct {
 	path string // below HOME
 	kind kind
 	mode fs.FileMode
 	from string    // of a link, and the user's file of a copy
-	text []byte    // of a copy, and of a written one
+	text []byte    // of a copy, and of a written file
 	time time.Time // of a copy
 }
 

@@ -152,8 +152,8 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestHiddenIsNowhere: no path below a private HOME, through whatever links,
-// leads to what is hidden.
+// TestHiddenIsNowhere checks that no path below a private HOME leads to a
+// hidden file, through any links.
 func TestHiddenIsNowhere(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -262,7 +262,7 @@ func TestNoHome(t *testing.T) {
 	}
 }
 
-// BenchmarkBuild makes private HOMEs of one with 500 small files.
+// BenchmarkBuild makes private HOMEs of a HOME with 500 small files.
 func BenchmarkBuild(b *testing.B) {
 	u := newUser(b)
 	for i := range 500 {

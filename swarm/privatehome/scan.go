@@ -14,11 +14,11 @@ import (
 )
 
 // Limits of a private HOME. Each of its entries costs about 10 µs for each of
-// up to a hundred agents. What is beyond a limit is shown as a link, which can
+// up to a hundred agents. An entry beyond a limit is shown as a link, which can
 // be read.
 const (
 	maxEntries = 1000    // in all
-	maxFolder  = 200     // in one folder
+	maxFolder  = 200     // in a folder
 	maxDepth   = 6       // of folders that are real
 	maxTopFile = 1 << 20 // bytes of a copied file in HOME itself, such as a shell's history
 	maxFile    = 64 << 10
@@ -64,8 +64,8 @@ func (t *Template) movedFolders() map[string]string {
 	return all
 }
 
-// configFiles are variables that name a file that may hold credentials, and the path in
-// HOME that one outside of HOME is shown at.
+// configFiles are variables that name a file that may hold credentials. A file
+// outside of HOME is shown at the path in HOME given here.
 func configFiles() map[string]string {
 	return map[string]string{
 		"PIP_CONFIG_FILE": ".pip/pip.conf", "UV_CONFIG_FILE": ".config/uv/uv.toml", "CONDARC": ".condarc", "WGETRC": ".wgetrc",
@@ -110,7 +110,8 @@ type scan struct {
 	copied  int64
 }
 
-// walk goes through HOME in breadth, so that the limits cut off what is deep.
+// walk goes through HOME breadth first, so that the limits cut off the deep
+// folders.
 func (s *scan) walk() {
 	s.walkFrom(".")
 	for _, usual := range slices.Sorted(maps.Keys(s.moved)) {
@@ -154,8 +155,8 @@ func (s *scan) enter(usual string) bool {
 	return !s.hidden.covers(dir) && isDir(dir) && s.folders(usual)
 }
 
-// folders adds a folder and those above it, as far as they are not there. It returns
-// false where one is a link.
+// folders adds a folder and its missing parents. It returns false if a link is
+// among them.
 func (s *scan) folders(usual string) bool {
 	for i, c := range usual + "/" {
 		if c != '/' {
@@ -191,8 +192,8 @@ func (s *scan) path(rel string) string {
 	return filepath.Join(dir, inside)
 }
 
-// look decides how one path of HOME is shown. It returns true for a folder
-// whose entries are to be looked at.
+// look decides how a path of HOME is shown. It returns true for a folder whose
+// entries must be visited.
 func (s *scan) look(rel string) (enter bool) {
 	at := s.path(rel)
 	if s.hidden.covers(at) {
@@ -244,8 +245,8 @@ func (s *scan) file(rel, at string, info fs.FileInfo) {
 	s.add(entry{path: rel, kind: copied, from: at, text: text, mode: info.Mode().Perm(), time: info.ModTime()})
 }
 
-// folder makes a real folder of one that tools write to, or that something
-// hidden lies in, and a link of any other.
+// folder makes a real folder if tools write to it or a hidden file lies in it,
+// and a link otherwise.
 func (s *scan) folder(rel, at string, info fs.FileInfo) (enter bool) {
 	real := entry{path: rel, kind: folder, mode: info.Mode().Perm()}
 	top, _, nested := strings.Cut(rel, "/")
@@ -280,20 +281,21 @@ func (s *scan) folder(rel, at string, info fs.FileInfo) (enter bool) {
 	}
 }
 
-// standard reports whether a folder is one that is there in every private HOME, or
-// holds such. Tools write to it, however much HOME holds.
+// standard reports whether a folder is in every private HOME, or holds such a
+// folder. Tools write to it, however much HOME holds.
 func standard(rel string) bool {
 	return slices.ContainsFunc(standardFolders(), func(name string) bool { return below(rel, name) })
 }
 
-// shelved reports whether a folder is a shelf or holds one.
+// shelved reports whether a folder is a shelf or holds a shelf.
 func shelved(rel string) bool {
 	return slices.ContainsFunc(shelves(), func(name string) bool { return below(rel, name) })
 }
 
 // gradleLocks reports whether a folder may hold the lock of a distribution of
-// Gradle, or leads to one. Its wrapper opens the lock to write at each start: the
-// file lies in wrapper/dists/NAME/HASH, beside the distribution.
+// Gradle, or leads to such a folder. Its wrapper opens the lock to write at
+// each start: the file lies in wrapper/dists/NAME/HASH, beside the
+// distribution.
 func gradleLocks(rel string) bool {
 	const wrapper = ".gradle/wrapper"
 	return below(rel, wrapper) || below(wrapper, rel) && strings.Count(rel, "/") <= 4
@@ -301,8 +303,7 @@ func gradleLocks(rel string) bool {
 
 func (s *scan) add(e entry) { s.entries = append(s.entries, e) }
 
-// filtered shows what is no credential of files that are hidden because they may
-// hold one.
+// filtered shows hidden files without their credentials.
 func (s *scan) filtered(rel, at string) {
 	if text, ok := plainOf(s.forms, s.unseen, at); ok {
 		s.add(entry{path: rel, kind: written, text: text})
@@ -324,7 +325,7 @@ func plainOf(forms map[string]func([]byte) []byte, unseen hidden, at string) (te
 	return form(text), true
 }
 
-// crowded reports whether a folder holds more than is shown one by one.
+// crowded reports whether a folder has more entries than are shown singly.
 func crowded(dir string) bool {
 	names, err := readNames(dir, maxFolder+1)
 	return err == nil && len(names) > maxFolder

@@ -27,15 +27,15 @@ const (
 	maven     = "maven"
 )
 
-// Limits of what one cache is seeded with. An entry costs about 20 µs, once in
-// a run. The entries that were used last come first.
+// Limits of a cache's seed. An entry costs about 20 µs, once in a run. The
+// entries that were used last come first.
 const (
 	maxSeeds   = 4000
 	maxVisited = 60_000 // entries of the user's cache that are looked at
 	seedDepth  = 8
 )
 
-// cache is one cache of the user's and how it is seeded.
+// cache is a cache of the user's, with its seeding rules.
 type cache struct {
 	from, to string
 	// whole tells which folders are shown as links. No tool may write to them.
@@ -45,8 +45,9 @@ type cache struct {
 	only func(path string) bool
 	// copies tells which files a tool writes to in place.
 	copies func(path string, size int64) bool
-	// complete bounds the files of a cache that is seeded completely: of a larger one
-	// only files at the top are seeded. 0: a part is seeded.
+	// complete is the largest number of files of a cache that is seeded
+	// completely. Of a larger cache only files at the top are seeded. 0: a part
+	// is seeded.
 	complete int
 	// lenient leaves out an entry that cannot be made.
 	lenient bool
@@ -148,9 +149,9 @@ func (t *Template) goSeeds() int {
 	return maxSeeds
 }
 
-// goCacheProgram is the value of GOCACHEPROG by which Go 1.24 and later read the
-// build cache of the template that this one lies over, and then the user's. It
-// is empty where neither can be read, and where the user has such a program.
+// goCacheProgram returns the value of GOCACHEPROG by which Go 1.24 and later
+// read the build cache of the lower template, and then the user's. It is empty
+// where neither can be read, and where the user has such a program.
 func (t *Template) goCacheProgram() string {
 	if t.serves == "" || t.goSetting("GOCACHEPROG") != "" {
 		return ""
@@ -252,7 +253,7 @@ func (c *cache) seed(to *os.Root, h hidden) error {
 	return nil
 }
 
-// find lists what a cache holds, as far as it may be shown.
+// find lists the entries of a cache that may be shown.
 func (c *cache) find(from string, h hidden) (all []found, err error) {
 	visited := 0
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {

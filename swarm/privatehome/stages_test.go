@@ -83,8 +83,8 @@ func TestStages(t *testing.T) {
 	u.has(dir, "home/link", "installed")
 }
 
-// TestStagesDie: whoever comes after a crash at any point finds the folders as if there
-// had been none.
+// TestStagesDie checks that a process after a crash at any point finds the
+// folders as if there had been no crash.
 func TestStagesDie(t *testing.T) {
 	t.Parallel()
 	const homeFile, tmpFile = "home/.rc", "tmp/x"

@@ -68,7 +68,8 @@ func FuzzGoEnvValue(f *testing.F) {
 	})
 }
 
-// variable is one of an environment, and whether it is there once.
+// variable returns a variable of an environment, and checks that it is there
+// once.
 func variable(t *testing.T, env []string, name string) string {
 	t.Helper()
 	var all []string
@@ -525,8 +526,8 @@ func TestGradleWrapper(t *testing.T) {
 	}
 }
 
-// TestSeeds: a shared cache has what the user's has, and whatever a tool
-// writes to it is not the user's.
+// TestSeeds checks that a shared cache has the entries of the user's, and that
+// a tool's writes to it do not change the user's.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

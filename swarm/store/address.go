@@ -12,7 +12,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Address is what a text names: a run, or an agent of it.
+// Address is a run, or an agent of it, that a text names.
 type Address struct {
 	Run   *Run
 	Agent task.ID // empty: the whole run
@@ -25,10 +25,10 @@ func (a Address) String() string {
 	return a.Run.ID + "/" + string(a.Agent)
 }
 
-// AmbiguousError is an address with more than one meaning.
+// AmbiguousError is an address with several meanings.
 type AmbiguousError struct {
 	Text     string
-	Meanings []string // addresses, with the label where there is one
+	Meanings []string // addresses, with the label where it exists
 }
 
 func (e *AmbiguousError) Error() string {
@@ -73,7 +73,7 @@ func (e *NotFoundError) Hint() string {
 	return "give -C " + e.Elsewhere
 }
 
-// meaning is one way to read an address. A lower rank beats a higher one.
+// meaning is a way to read an address. A lower rank beats a higher one.
 type meaning struct {
 	Address
 	label string
@@ -90,10 +90,11 @@ const (
 	prefix
 )
 
-// Resolve finds what a text names: RUN, RUN/AGENT, or AGENT of the latest run;
-// nothing is the latest run. Agents go by id or label, and a unique prefix is
-// enough for either. An id beats a label and both beat a prefix; beyond that
-// two meanings are an [*AmbiguousError], and none is a [*NotFoundError].
+// Resolve finds the run or the agent that a text names: RUN, RUN/AGENT, or
+// AGENT of the latest run; an empty text is the latest run. Agents go by id or
+// label, and a unique prefix is enough for either. An id beats a label and both
+// beat a prefix. It returns an [*AmbiguousError] for two other meanings, and a
+// [*NotFoundError] for none.
 func (s *State) Resolve(text string) (Address, error) {
 	entries, err := s.Runs()
 	if err != nil {
@@ -132,13 +133,13 @@ func latest(entries []Entry) (Address, error) {
 		return Address{}, &NotFoundError{}
 	}
 	e := entries[len(entries)-1]
-	// To take the one before would act on a run that nobody meant.
+	// The run before it may not be the run that the user meant.
 	return Address{Run: e.Run}, e.Damage
 }
 
 func isExact(m meaning) bool { return m.rank < prefix }
 
-// match compares what was typed with the names of one thing.
+// match compares the typed text with the names of a run or an agent.
 func match(text, id, label string) rank {
 	switch {
 	case text == "":

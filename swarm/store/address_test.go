@@ -172,7 +172,7 @@ func FuzzResolve(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What was found has an exact name that finds it again.
+		// The result has an exact name that finds it again.
 		again, err := s.Resolve(a.String())
 		if err != nil || again.String() != a.String() {
 			t.Errorf("Resolve(%q) = %s, and that = %v, %v", text, a, again, err)

@@ -7,8 +7,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// lease adds a workspace. One attempt has one: a second record of it says
-// more of the same.
+// lease adds a workspace. An attempt has a single workspace: a second record of
+// it adds facts.
 func (a *Agent) lease(at time.Time, e *event.Leased) {
 	if e.Attempt == a.Attempt {
 		a.Mounted = e.At
@@ -27,7 +27,7 @@ func (a *Agent) exit(at time.Time, e *event.Ended) {
 	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt })
 	if e.Attempt == a.Attempt {
 		a.Exit, a.Exited = e, at
-		if e.Error != task.Lost { // else whoever found it does not know when it ended
+		if e.Error != task.Lost { // else the process that found it does not know when it ended
 			a.clock.stop(at) // a capture, a check or its end follows
 		}
 	}

@@ -36,9 +36,10 @@ func Build(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-// Binary keeps the binary at source under the name of its build and says
-// where, so that what a run starts later is what started the run. One that is
-// there is used again, unless it was changed since.
+// Binary copies the binary at source to a file named by its build and returns
+// its path. So the processes that a run starts later are of the build that
+// started the run. It uses an existing copy again, unless it was changed since.
+// It returns an error if the copy cannot be made.
 func (s *State) Binary(build, source string) (string, error) {
 	path := s.Bin(build)
 	if there, err := Build(path); err == nil && there == build {

@@ -74,7 +74,7 @@ func play(t *testing.T, part string, r *Run) *child {
 	return c
 }
 
-// line reads one line the child says; empty at its end.
+// line reads a line of the child's output; empty at its end.
 func (c *child) line() string {
 	text, _ := c.out.ReadString('\n')
 	return strings.TrimSuffix(text, "\n")
@@ -109,7 +109,7 @@ func playAppend(r *Run) error {
 	for try := 0; ; try++ {
 		o, err := r.Own(context.Background())
 		if _, busy := errors.AsType[*BusyError](err); busy && try < 20 {
-			continue // of the one before, not yet buried
+			continue // of the previous process, which is not reaped yet
 		}
 		if err != nil {
 			return err
@@ -214,7 +214,7 @@ func playFull(r *Run) error {
 		return fmt.Errorf("%d bytes are left of %d good ones", info.Size(), o.size)
 	}
 	fmt.Println(o.last)
-	// With room again the same owner goes on.
+	// With room again the same owner continues.
 	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &old); err != nil {
 		return err
 	}

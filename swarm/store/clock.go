@@ -17,7 +17,7 @@ type stopwatch struct {
 	since time.Time // zero while it stands
 }
 
-// upTo is the sum, with the interval that goes on at a time.
+// upTo returns the sum, with the interval that is open at a time.
 func (w *stopwatch) upTo(now time.Time) time.Duration {
 	if w.since.IsZero() {
 		return w.total

@@ -61,8 +61,8 @@ func TestStates(t *testing.T) {
 	want(5000, "completed", "completed", 20, 13, 52)
 }
 
-// TestDiedTimes holds that the time of a run whose owner died ends with the last sign
-// of its agents, and not with a recovery an hour later.
+// TestDiedTimes checks that the time of a run whose owner died ends with the
+// last sign of its agents, and not with a recovery an hour later.
 func TestDiedTimes(t *testing.T) {
 	t.Parallel()
 	at := func(second int64) time.Time { return time.Unix(second, 0) }
@@ -175,7 +175,7 @@ func TestLeftOfSlowAgents(t *testing.T) {
 	}
 }
 
-// TestChoice holds that a race and a landing of a script choose, and that a
+// TestChoice checks that a race and a landing of a script choose, and that a
 // person takes back a decision of the script against an agent.
 func TestChoice(t *testing.T) {
 	t.Parallel()

@@ -61,12 +61,12 @@ func (v *View) found(ref string, agents []task.ID) {
 	}
 }
 
-// Landed reports whether the changes of the agent stand on a branch or in a tree,
-// whoever brought them there.
+// Landed reports whether the changes of the agent are on a branch or in a tree,
+// by any landing or by the user.
 func (a *Agent) Landed() bool { return len(a.Landings) > 0 || len(a.Found) > 0 }
 
-// forgetMet ends what merges met on a branch that moved back: the changes that
-// they met may be gone from it.
+// forgetMet removes the recorded conflicts on a branch that moved back: the
+// changes that they met may be gone from it.
 func (v *View) forgetMet(id int) {
 	l := v.Landing(id)
 	if l == nil || l.Ref == "" {

@@ -16,12 +16,13 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Copies is where copies of ended agents' workspaces live, each in a folder
-// of its own: what people look around in, and change, after the fact.
+// Copies is the folder with the copies of ended agents' workspaces. Each is in
+// a folder of its own. People look around in a copy, and change it, after the
+// fact.
 func (s *State) Copies() string { return filepath.Join(s.Dir, "copies") }
 
-// Copy is the folder of one copy. Whoever has it open holds its lock, which
-// goes with the process, however it ends.
+// Copy is the folder of a copy. The process that has it open holds its lock,
+// and the lock ends with the process, however that ends.
 type Copy struct {
 	Run   string
 	Agent task.ID
@@ -31,7 +32,7 @@ type Copy struct {
 	lock *os.File
 }
 
-// Name is what the copy is called within its run: a3-1.
+// Name returns the name of the copy within its run: a3-1.
 func (c *Copy) Name() string { return fmt.Sprintf("%s-%d", c.Agent, c.N) }
 
 // Trees is the folder its workspace is in. It is named after the run, as the
@@ -74,11 +75,12 @@ func (r *Run) NewCopy(agent task.ID, taken func(n int) (bool, error)) (*Copy, er
 		if free {
 			return c, nil
 		}
-		// Somebody who clears up has it already, and will remove it.
+		// A process that cleans up has it already, and will remove it.
 	}
 }
 
-// TakeCopy locks a copy that is there; nil where somebody else has it open.
+// TakeCopy locks an existing copy; nil where another process has it open. It
+// returns an error if the lock cannot be taken.
 func (r *Run) TakeCopy(agent task.ID, n int) (*Copy, error) {
 	c := &Copy{Run: r.ID, Agent: agent, N: n}
 	c.Dir = filepath.Join(r.state.Copies(), c.Run+"."+c.Name())
@@ -107,8 +109,8 @@ func AttemptOf(name string) (agent task.ID, n int, ok bool) {
 	return agent, n, agent.Number() > 0 && n > 0 && AttemptName(agent, n) == name
 }
 
-// LeftCopies are the copies that nobody has open, locked for the caller: what
-// a crash left. Each must be closed or removed.
+// LeftCopies returns the copies that no process has open, locked for the
+// caller: the leftovers of a crash. Each must be closed or removed.
 func (s *State) LeftCopies() ([]*Copy, error) {
 	all, err := s.allCopies()
 	if err != nil {
@@ -133,7 +135,7 @@ func (s *State) LeftCopies() ([]*Copy, error) {
 	return left, nil
 }
 
-// Copies are those of the run's agents that are there: somebody has them open,
+// Copies are the existing copies of the run's agents: a process has them open,
 // or a crash left them. They are not locked for the caller, who may only look.
 func (r *Run) Copies() ([]*Copy, error) {
 	all, err := r.state.allCopies()
@@ -169,7 +171,7 @@ func parseCopy(name string) (*Copy, bool) {
 	return c, ok
 }
 
-// take locks the copy; false where somebody else has it.
+// take locks the copy; false where another process has it.
 func (c *Copy) take() (bool, error) {
 	f, err := statefile.Open(c.state(), filepath.Join(c.Dir, "lock"), os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -194,7 +196,7 @@ func (c *Copy) take() (bool, error) {
 	return true, nil
 }
 
-// Write keeps what the caller must know to clear up after a crash.
+// Write records the facts that a clean-up after a crash needs.
 func (c *Copy) Write(record any) error {
 	text, err := json.MarshalIndent(record, "", "  ")
 	if err != nil {
@@ -203,7 +205,7 @@ func (c *Copy) Write(record any) error {
 	return writeFile(c.record(), append(text, '\n'))
 }
 
-// Read reads what Write kept. Without any it is [fs.ErrNotExist].
+// Read reads the record of Write. Without a record it returns [fs.ErrNotExist].
 func (c *Copy) Read(record any) error {
 	text, err := statefile.Read(c.state(), c.record())
 	if err != nil {

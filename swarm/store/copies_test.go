@@ -34,7 +34,7 @@ func TestCopies(t *testing.T) {
 		t.Errorf("NewCopy = %v, want the error of taken", err)
 	}
 
-	// Both are in use. What others put there is not ours.
+	// Both are in use. Files of other programs there are not ours.
 	for _, name := range []string{"stranger", r.ID + ".a3-01", r.ID + ".b-1", r.ID} {
 		if err := os.Mkdir(filepath.Join(s.Copies(), name), 0o700); err != nil {
 			t.Fatal(err)
@@ -73,7 +73,7 @@ func TestCopies(t *testing.T) {
 		t.Errorf("LeftCopies = %+v, %v, want none twice", again, err)
 	}
 
-	// What still has a workspace is not removed.
+	// A copy that still has a workspace is not removed.
 	workspace := filepath.Join(left[0].Trees(), "w")
 	if err := os.MkdirAll(workspace, 0o700); err != nil {
 		t.Fatal(err)

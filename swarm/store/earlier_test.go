@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestEarlierAttempts holds that the patch of an earlier attempt is found, and
-// that an attempt which continues another one starts with its work and usage.
+// TestEarlierAttempts checks that the patch of an earlier attempt is found. An
+// attempt that continues another starts with its work and usage.
 func TestEarlierAttempts(t *testing.T) {
 	t.Parallel()
 	patch := func(ref string) *task.Patch { return &task.Patch{Ref: ref, Commit: ref} }

@@ -20,8 +20,8 @@ type EditRemark struct {
 	Sent int
 }
 
-// remarked takes a remark, or withdraws a draft. Of two remarks with one ID, from
-// two people at once, the later gets another ID.
+// remarked adds a remark, or withdraws a draft. Of two remarks with the same
+// ID, from two people at once, the later gets another ID.
 func (a *Agent) remarked(e *event.Remarked) {
 	at := slices.IndexFunc(a.OnEdits, func(r *EditRemark) bool { return r.ID == e.ID })
 	switch {
@@ -56,8 +56,9 @@ func (a *Agent) Drafts() []*EditRemark {
 	return all
 }
 
-// ReviewedBefore is the capture of the latest attempt before the current one that
-// a person gave a verdict or a remark on; nil where none holds a patch.
+// ReviewedBefore returns the capture of the latest attempt before the current
+// attempt that a person gave a verdict or a remark on; nil where none holds a
+// patch.
 func (a *Agent) ReviewedBefore() *event.Captured {
 	seen := map[int]bool{}
 	for _, v := range a.Edits {

@@ -1,5 +1,5 @@
 package store
 
-// WriteFile replaces a file of a run at once: readers see the old or the new,
-// and after a power cut it is one of them. Only the user can read it.
+// WriteFile replaces a file of a run at once: readers see the old or the new
+// text, also after a power cut. Only the user can read the file.
 func WriteFile(path string, text []byte) error { return writeFile(path, text) }

@@ -11,16 +11,16 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// Follow delivers the records after the given number: those that are there,
-// then new ones as they are written. It ends once the run has no owner and
-// all was delivered. An error is the last thing it delivers; the end of ctx is
-// one, after what was written before it.
+// Follow delivers the records after the given number: the existing records,
+// then new records as they are written. It ends once the run has no owner and
+// all was delivered. An error is its last value. The end of ctx is such an
+// error, and comes after the records written before it.
 func (r *Run) Follow(ctx context.Context, after int64) iter.Seq2[event.Record, error] {
 	return r.tail(ctx, after, false)
 }
 
-// Watch is Follow that goes on when the owner ends, for whoever comes next.
-// Only ctx or an error ends it.
+// Watch is Follow that continues when the owner ends, for the next owner. Only
+// ctx or an error ends it.
 func (r *Run) Watch(ctx context.Context, after int64) iter.Seq2[event.Record, error] {
 	return r.tail(ctx, after, true)
 }
@@ -33,14 +33,14 @@ func (r *Run) tail(ctx context.Context, after int64, always bool) iter.Seq2[even
 			return
 		}
 		defer f.Close()
-		// Looking at the size of one file is cheap, works on every file
-		// system and misses nothing.
+		// A look at the size of a file is cheap, works on every file system and
+		// misses nothing.
 		tick := time.NewTicker(40 * time.Millisecond)
 		defer tick.Stop()
 		t := tailer{reader: reader{file: r.Journal()}, f: f}
 		for idle := 0; ; idle++ {
-			// Asked first: what an owner wrote before it ended is read below.
-			// Every fifth time is enough to learn of an end.
+			// This check comes first: the records of an owner before its end
+			// are read below. Every fifth time is enough to learn of an end.
 			ended, gaveUp := !always && idle%5 == 0 && !r.Live(), ctx.Err() != nil
 			records, err := t.more()
 			for _, rec := range records {
@@ -60,7 +60,7 @@ func (r *Run) tail(ctx context.Context, after int64, always bool) iter.Seq2[even
 				return
 			}
 			select {
-			case <-ctx.Done(): // what was written before that is read yet
+			case <-ctx.Done(): // the records written before are read yet
 			case <-tick.C:
 			}
 		}
@@ -71,7 +71,7 @@ func (r *Run) tail(ctx context.Context, after int64, always bool) iter.Seq2[even
 type tailer struct {
 	reader
 	f  *os.File
-	at int64 // what was consumed
+	at int64 // the offset up to which the file was read
 	// seen is the size at the last look, so that an unfinished line is
 	// read again only when there is more of it.
 	seen int64

@@ -68,8 +68,8 @@ func TestWatchGoesOn(t *testing.T) {
 	}
 }
 
-// TestFollowReadsToItsEnd gives up while there is more: what was written before
-// that is delivered yet.
+// TestFollowReadsToItsEnd cancels while there is more: the records written
+// before that are still delivered.
 func TestFollowReadsToItsEnd(t *testing.T) {
 	t.Parallel()
 	r, o := created(t, scratch(t))

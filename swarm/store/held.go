@@ -10,7 +10,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// hold notes what an attempt waits for.
+// hold notes the reason for which an attempt waits.
 func (a *Agent) hold(at time.Time, e *event.Held) {
 	s, ok := a.Status.(*task.Running)
 	if !ok || e.Attempt < a.Attempt {
@@ -68,8 +68,8 @@ func (a *Agent) retried(at time.Time, e *event.Retried) {
 	}
 }
 
-// begin notes that an attempt is under way, if that is news. Patches that were left out
-// because they build on the earlier one are tried again.
+// begin notes that an attempt is under way, if that is news. Patches that were
+// left out because they build on the earlier attempt are tried again.
 func (v *View) begin(a *Agent, at time.Time, attempt int) {
 	if attempt <= a.Attempt {
 		return

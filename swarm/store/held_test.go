@@ -7,7 +7,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestHeld follows what an agent waits for, until something of it starts.
+// TestHeld follows the reasons for which an agent waits, until a process of it
+// starts.
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	held := func(attempt int, why string) event.Event {

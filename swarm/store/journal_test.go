@@ -57,7 +57,7 @@ func TestAppendAndRead(t *testing.T) {
 }
 
 // TestKilledAppenderKeepsWhatItAcknowledged kills a writer with -9 after a
-// number of records that a seed picks, and lets the next one go on.
+// number of records that a seed picks, and lets the next writer continue.
 func TestKilledAppenderKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(campaign.Seed(t), 0))
@@ -287,7 +287,7 @@ func FuzzRead(f *testing.F) {
 		if used > len(text) || int64(len(records)) != rd.last {
 			t.Fatalf("read = %d records, %d of %d bytes, last %d", len(records), used, len(text), rd.last)
 		}
-		// What was understood is understood again, and alone.
+		// A record that was read is read again, and alone.
 		rd = reader{file: "j"}
 		again, more, err := rd.read(text[:used])
 		if err != nil || more != used || !reflect.DeepEqual(again, records) {

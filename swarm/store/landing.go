@@ -16,8 +16,8 @@ type Landing struct {
 	// else it must be looked up.
 	Outcome *event.Landed
 	Undone  bool
-	// Ended is set once the merge is over. Only one that moves the branch several
-	// times goes on after a landing.
+	// Ended is set once the merge is over. Only a merge that moves the branch
+	// several times continues after a landing.
 	Ended bool
 }
 
@@ -47,9 +47,9 @@ func (v *View) Landing(id int) *Landing {
 	return nil
 }
 
-// LastLanding is the last merge or apply that stands; nil if none does. The landings
-// of one merge that moved the branch several times are one: with the id and the commit
-// of the last, and with the agents of all.
+// LastLanding returns the last merge or apply that stands; nil if none does. It
+// joins the landings of a merge that moved the branch several times. The result
+// has the id and the commit of the last landing, and the agents of all.
 func (v *View) LastLanding() *Landing {
 	for _, l := range slices.Backward(v.Landings) {
 		if l.Of == 0 && l.Stands() {
@@ -59,8 +59,8 @@ func (v *View) LastLanding() *Landing {
 	return nil
 }
 
-// Series returns the landings of one merge up to l, the oldest first: l, and those that
-// it continues. It is empty for nil.
+// Series returns the landings of a merge up to l, the oldest first: l, and
+// those that it continues. It is empty for nil.
 func (v *View) Series(l *Landing) []*Landing {
 	var all []*Landing
 	for ; l != nil; l = v.Landing(l.Continues) {
@@ -73,8 +73,8 @@ func (v *View) Series(l *Landing) []*Landing {
 	return all
 }
 
-// Joined returns a landing together with those that it continues, as one: with the id
-// and the commit of l, and with the agents of all.
+// Joined returns a landing joined with those that it continues. The result has
+// the id and the commit of l, and the agents of all.
 func (v *View) Joined(l *Landing) *Landing {
 	series := v.Series(l)
 	if len(series) == 1 {
@@ -139,8 +139,8 @@ func (v *View) mark(id int, change func(*Landing)) {
 	}
 }
 
-// improved notes on each agent of which an earlier attempt stands that its patch improves
-// that one.
+// improved notes on each agent with a landed earlier attempt that its patch
+// improves that attempt.
 func (v *View) improved(l *Landing) {
 	for _, name := range l.Earlier {
 		id, n, ok := AttemptOf(name)

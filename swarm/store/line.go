@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// A line of the journal is a record's JSON with one more member before all
-// others: the CRC-32C of the line without that member.
+// A line of the journal is a record's JSON with an additional first member: the
+// CRC-32C of the line without that member.
 const (
 	crcHead = `{"crc":"`
 	crcTail = `",`
@@ -28,8 +28,8 @@ func appendLine(text []byte, r event.Record) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// bareLine checks the checksum of a line and takes it away. It answers false
-// for what was never written whole.
+// bareLine checks the checksum of a line and removes it. It returns false for a
+// line that was not completely written.
 func bareLine(line []byte) ([]byte, bool) {
 	if len(line) < crcLen || !bytes.HasPrefix(line, []byte(crcHead)) ||
 		!bytes.Equal(line[crcLen-len(crcTail):crcLen], []byte(crcTail)) {
@@ -49,7 +49,7 @@ func checksum(text []byte) uint32 {
 	return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli))
 }
 
-// CorruptError is a line of a journal that is not what was written.
+// CorruptError is a line of a journal that differs from the written line.
 type CorruptError struct {
 	File   string
 	Line   int64 // from 1
@@ -97,7 +97,7 @@ func (rd *reader) read(text []byte) (records []event.Record, used int, err error
 	}
 }
 
-// corrupt is the error for the next line: every record is one line.
+// corrupt returns the error for the next line: every record is a line.
 func (rd *reader) corrupt(reason string) error {
 	return &CorruptError{File: rd.file, Line: rd.last + 1, Record: rd.last + 1, Reason: reason}
 }

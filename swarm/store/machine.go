@@ -59,8 +59,8 @@ func Repositories(root string) ([]Repository, error) {
 	return all, failed
 }
 
-// Folder is the checkout of the run's repository, or the git dir of a bare one;
-// empty where the identity is damaged.
+// Folder returns the checkout of the run's repository, or the git dir of a bare
+// repository; empty where the identity is damaged.
 func (i Identity) Folder() string {
 	if i.TopLevel != "" {
 		return i.TopLevel

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// mend puts the journal back as its owner wrote it, if somebody else wrote to
-// it or put another file in its place. What was found there is kept. An agent
+// mend restores the journal as its owner wrote it, if another process wrote to
+// it or put another file in its place. It keeps the found file. An agent
 // without a sandbox can do both.
 func (o *Owner) mend() error {
 	same, err := o.untouched()
@@ -44,7 +44,7 @@ func foundIn(kept string) string {
 }
 
 // untouched reports whether the journal is the file we have open and holds
-// what we wrote, and nothing else.
+// exactly the bytes we wrote.
 func (o *Owner) untouched() (bool, error) {
 	ours, err := o.file.Stat()
 	if err != nil {
@@ -64,8 +64,8 @@ func (o *Owner) untouched() (bool, error) {
 	return bytes.Equal(now.Sum(nil), o.sum.Sum(nil)), nil
 }
 
-// mendIdentity puts run.json back as it was when the run was opened: what was
-// started, with which configuration, is read from it by every later command.
+// mendIdentity restores run.json as it was when the run was opened: every later
+// command reads the run's instruction and configuration from it.
 func (o *Owner) mendIdentity() error {
 	same, err := holds(o.Run.file(), o.runFile)
 	if err != nil || same {
@@ -80,12 +80,12 @@ func (o *Owner) mendIdentity() error {
 	return nil
 }
 
-// holds reports whether a path is a file, not a link to one, with exactly this
-// text. It waits for nobody, should a pipe be there.
+// holds reports whether a path is a file, not a link to a file, with exactly
+// this text. It does not block, should a pipe be there.
 func holds(path string, text []byte) (bool, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return false, nil // whatever is there, it is not what was written
+		return false, nil // another kind of file is not the written file
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {
@@ -95,10 +95,10 @@ func holds(path string, text []byte) (bool, error) {
 	return bytes.Equal(now, text), err
 }
 
-// replace puts a text in the place of a file, and gives what was there another
-// name. It loses nothing that was written to that file until then. Where the file
-// system exchanges names, at no moment is there no such file: a run without a
-// journal looks as if it had no agents. Kept is empty if no file was there.
+// replace puts a text in the place of a file, and renames the old file. It
+// loses no text that was written to that file until then. Where the file system
+// exchanges names, the file exists at every moment: a run without a journal
+// looks as if it had no agents. Kept is empty if no file was there.
 func (o *Owner) replace(file, name string, text []byte) (kept string, err error) {
 	fresh, err := o.writeFresh(text)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestForeignRecordsDoNotCount holds that whatever an agent does to the
-// journal of a live run, its owner goes by what it wrote, and so does
-// everybody once it is closed.
+// TestForeignRecordsDoNotCount checks that an agent's changes to the journal of
+// a live run have no effect. Its owner decides by its own records, and so do
+// all readers once it is closed.
 func TestForeignRecordsDoNotCount(t *testing.T) {
 	t.Parallel()
 	forged, err := appendLine(nil, event.Record{N: 3, Time: time.Now(), Event: &event.Closed{Status: "completed"}})
@@ -82,7 +82,7 @@ func TestForeignRecordsDoNotCount(t *testing.T) {
 			if len(o.Notices) != 1 || !strings.Contains(o.Notices[0], "somebody else wrote") {
 				t.Errorf("notices = %q", o.Notices)
 			}
-			// Of what was appended the owner's last record overwrote a part.
+			// The owner's last record overwrote a part of the appended text.
 			_, err = os.Lstat(filepath.Join(run.Dir, "journal.foreign.1"))
 			if name != "removed" && err != nil {
 				t.Errorf("what was found is not kept: %v", err)
@@ -91,7 +91,7 @@ func TestForeignRecordsDoNotCount(t *testing.T) {
 	}
 }
 
-// TestForeignRunFileDoesNotStay holds that whatever an agent does to run.json
+// TestForeignRunFileDoesNotStay checks that whatever an agent does to run.json
 // of a live run, it is as it was once the run is closed.
 func TestForeignRunFileDoesNotStay(t *testing.T) {
 	t.Parallel()
@@ -144,7 +144,7 @@ func TestForeignRunFileDoesNotStay(t *testing.T) {
 			if err := o.Close(); err != nil {
 				t.Fatal(err)
 			}
-			again, err := run.Own(t.Context()) // a later owner puts back what it found
+			again, err := run.Own(t.Context()) // a later owner restores the found text
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,7 +171,7 @@ func TestForeignRunFileDoesNotStay(t *testing.T) {
 	}
 }
 
-// TestJournalThatNobodyTouched holds that closing leaves it alone.
+// TestJournalThatNobodyTouched checks that closing leaves it alone.
 func TestJournalThatNobodyTouched(t *testing.T) {
 	t.Parallel()
 	run, o, err := Open(t.TempDir(), "repo", "/nowhere").Create(Identity{})

@@ -27,8 +27,8 @@ func (s *State) ModuleRefs(run string, created time.Time) *ModuleRefs {
 	return &ModuleRefs{Run: run, Created: created, state: s}
 }
 
-// LeftModuleRefs lists the runs that Keep recorded. A record that cannot be read is
-// one without a time.
+// LeftModuleRefs lists the runs that Keep recorded. An unreadable record has no
+// time. It returns an error if the folder cannot be read.
 func (s *State) LeftModuleRefs() ([]*ModuleRefs, error) {
 	at, err := os.Lstat(s.moduleRefs())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !at.IsDir() {
@@ -67,7 +67,7 @@ func (m *ModuleRefs) Keep() error {
 	return writeFile(m.file(), []byte(m.Created.UTC().Format(time.RFC3339)+"\n"))
 }
 
-// Forget removes the record. The folder goes with the last one.
+// Forget removes the record, and the folder with the last record.
 func (m *ModuleRefs) Forget() error {
 	if err := os.Remove(m.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

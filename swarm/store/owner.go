@@ -20,27 +20,27 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// Owner is the one process that may write a run's journal. Its lock goes with
-// the process, however it ends; children do not inherit it.
+// Owner is the only process that may write a run's journal. Its lock ends with
+// the process, however that ends; children do not inherit it.
 type Owner struct {
 	Run *Run
-	// Records are what the journal held when it was opened.
+	// Records are the journal's records when it was opened.
 	Records []event.Record
-	// Notices say what was repaired at opening and at closing, for people.
+	// Notices describe the repairs at opening and at closing, for people.
 	Notices []string
 
 	lock     *os.File
 	identity Identity // as it was when the run was opened
 	runFile  []byte   // the text of run.json then; nil where it was damaged
 
-	mu       sync.Mutex // guards what follows; held while a record is written
+	mu       sync.Mutex // guards the fields below; held while a record is written
 	file     *os.File
 	size     int64 // the end of the last good record
-	reserved int64 // the end of what is allocated
+	reserved int64 // the end of the allocated space
 	last     int64 // the number of the last record
 	broken   error // why nothing more can be written
-	// written is what the journal holds by our own knowledge: agents can
-	// write to the file, and nothing they write there may decide anything.
+	// written are the records by our own knowledge: agents can write to the
+	// file, and their text there must not decide anything.
 	written []event.Record
 	sum     hash.Hash // of the bytes of written
 }
@@ -109,9 +109,9 @@ func (r *Run) Live() bool {
 	return false
 }
 
-// take locks the run. Live holds the lock for a moment, which may be a long one
-// where its process is not let run: a refusal says that there is an owner only
-// if nobody could look either, and ten of them over a tenth of a second.
+// take locks the run. Live holds the lock for a moment, which is long where its
+// process is not scheduled. So take reports an owner only after ten refusals
+// over a tenth of a second, and if Live finds the lock held, too.
 func (r *Run) take(ctx context.Context) (*os.File, error) {
 	for try := 1; ; try++ {
 		lock, err := r.lock()
@@ -126,7 +126,8 @@ func (r *Run) take(ctx context.Context) (*os.File, error) {
 	}
 }
 
-// lock tries once. It answers a [*BusyError] where somebody has the lock.
+// lock tries once. It returns a [*BusyError] where another process has the
+// lock.
 func (r *Run) lock() (*os.File, error) {
 	f, err := r.OpenFile(r.Lock(), os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -261,8 +262,8 @@ func (o *Owner) truncate(at int64) error {
 	return nil
 }
 
-// Append writes one record. Once it returns, the record survives a crash and
-// a power cut.
+// Append writes a record. Once it returns, the record survives a crash and a
+// power cut.
 func (o *Owner) Append(e event.Event) (event.Record, error) {
 	records, err := o.AppendAll([]event.Event{e})
 	if len(records) == 0 {
@@ -271,9 +272,9 @@ func (o *Owner) Append(e event.Event) (event.Record, error) {
 	return records[0], err
 }
 
-// AppendAll writes records together: one write, one wait for the disk. Where
-// it fails none of them was kept; a crash while it runs may keep the first
-// few. Only an error of Step comes together with records.
+// AppendAll writes records together: one write, one wait for the disk. If it
+// fails no record was kept; a crash while it runs may keep the first few. Only
+// an error of Step comes together with records.
 func (o *Owner) AppendAll(events []event.Event) ([]event.Record, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -322,8 +323,8 @@ func (o *Owner) write(text []byte) error {
 		return errors.Join(noRoom(o.Run.Journal(), err), o.broken)
 	}
 	if err := o.file.Sync(); err != nil {
-		// After a failed fsync the kernel may forget what it could not
-		// write, and say that all is well the next time it is asked.
+		// After a failed fsync the kernel may drop the unwritten pages, and
+		// report success the next time.
 		o.broken = fmt.Errorf("the journal is not safe to write any more: %w", noRoom(o.Run.Journal(), err))
 		return errors.Join(o.broken, o.truncate(o.size))
 	}
@@ -332,20 +333,20 @@ func (o *Owner) write(text []byte) error {
 	return nil
 }
 
-// View is what the records add up to by the owner's own knowledge. While the
-// run is live nothing in its folder decides anything.
+// View returns the view of the records by the owner's own knowledge. While the
+// run is live no file in its folder decides anything.
 func (o *Owner) View() *View {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return Fold(o.identity, o.written)
 }
 
-// headroom is what a full disk must leave for the last records of a run:
-// room for them is taken before it is needed.
+// headroom is the space that a full disk must leave for the last records of a
+// run, in bytes. It is allocated before it is needed.
 const headroom = 256 << 10
 
-// reserve keeps headroom allocated beyond what is about to be written. Where
-// that cannot be had, writing goes on without it.
+// reserve keeps headroom allocated beyond the next write. Where that fails,
+// writing continues without it.
 func (o *Owner) reserve(more int64) {
 	if need := o.size + more + headroom; o.reserved < need {
 		if allocate(o.file, o.size, need+headroom-o.size) == nil {
@@ -354,8 +355,8 @@ func (o *Owner) reserve(more int64) {
 	}
 }
 
-// giveBack frees the room that was taken beyond the last record. What somebody
-// else wrote there was set aside under another name, and stays.
+// giveBack frees the allocated space beyond the last record. Text of other
+// processes there was moved to another file, and stays.
 func (o *Owner) giveBack() error {
 	info, err := o.file.Stat()
 	if err != nil || info.Size() != o.size {
@@ -364,9 +365,10 @@ func (o *Owner) giveBack() error {
 	return o.file.Truncate(o.size)
 }
 
-// Close gives the run up. The journal keeps only the room it needs, and
-// holds what its owner wrote, whatever others did to the file; run.json is as
-// it was when the run was opened.
+// Close gives the run up. The journal keeps only the space it needs, and holds
+// the owner's records, whatever other processes did to the file. run.json is as
+// it was when the run was opened. It returns an error if a file cannot be
+// restored or closed.
 func (o *Owner) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

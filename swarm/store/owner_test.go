@@ -73,8 +73,8 @@ func TestLookingIsNotOwning(t *testing.T) {
 	<-looked
 }
 
-// TestLookingForLong holds that somebody who looks at a run, and is not let run
-// meanwhile, is not taken for its owner.
+// TestLookingForLong checks that somebody who looks at a run, and is not let
+// run meanwhile, is not taken for its owner.
 func TestLookingForLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

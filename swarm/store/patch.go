@@ -2,7 +2,8 @@ package store
 
 import "agentswarm/swarm/task"
 
-// Patch is the patch of an agent that has ended with one; nil for none.
+// Patch returns the patch of an agent that has ended with a patch; nil for
+// none.
 func (a *Agent) Patch() *task.Patch {
 	if r := a.Result(); r != nil {
 		return r.Done().Patch

@@ -9,7 +9,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Question is something an agent or the script asked, and what became of it.
+// Question is a question of an agent or the script, and its outcome.
 type Question struct {
 	event.Questioned
 	Time time.Time
@@ -17,8 +17,8 @@ type Question struct {
 	Reply *event.Replied
 }
 
-// Waiting lists the questions that somebody must answer, oldest first. Those
-// of a run whose owner died wait for nobody.
+// Waiting lists the questions that a person must answer, oldest first. It
+// leaves out those of a run whose owner died.
 func (v *View) Waiting() []*Question {
 	var open []*Question
 	for _, a := range v.Agents {
@@ -65,7 +65,7 @@ func (v *View) reply(at time.Time, e *event.Replied) {
 	}
 }
 
-// review takes what somebody thinks of the current attempt, if it has ended.
+// review adds a person's verdict on the current attempt, if it has ended.
 func (a *Agent) review(e *event.Reviewed) {
 	if e.Attempt == a.Attempt && a.Result() != nil {
 		a.Review = e
@@ -76,18 +76,18 @@ func (a *Agent) review(e *event.Reviewed) {
 	}
 }
 
-// Accepted tells whether somebody accepted the current attempt's work.
+// Accepted reports whether a person accepted the current attempt's work.
 func (a *Agent) Accepted() bool { return a.Review != nil && a.Review.Verdict == task.Accepted }
 
-// appraise takes what a reviewer found of the current attempt, if it has ended.
+// appraise adds a reviewer's verdict on the current attempt, if it has ended.
 func (a *Agent) appraise(e *event.Appraised) {
 	if e.Attempt == a.Attempt && a.Result() != nil {
 		a.Appraisal = e
 	}
 }
 
-// Subject is what a model says that a commit of its patches is to be called;
-// empty where none does. It is false where none was asked.
+// Subject returns a model's subject for a commit of the agent's patches; empty
+// where the model gave none. It reports false where no model was asked.
 func (a *Agent) Subject(commit string) (subject string, asked bool) {
 	for _, t := range a.Titled {
 		if t.Commit == commit {
@@ -106,7 +106,7 @@ func (a *Agent) again(at time.Time, e *event.RetryAsked) {
 		}
 	}
 	if e.Markers != nil || e.Fresh || e.Onto != "" {
-		a.Markers = e.Markers // else it goes on with the same files
+		a.Markers = e.Markers // else it continues with the same files
 	}
 	if e.Feedback != "" {
 		a.Remarks = append(a.Remarks, Remark{After: e.After, Text: e.Feedback, Brief: e.HandedBack != nil})

@@ -10,7 +10,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// quota notes what a record says of quota windows and of those who wait for them.
+// quota notes the facts of a record about quota windows and about the agents
+// that wait for them.
 func (v *View) quota(r event.Record) {
 	switch e := r.Event.(type) {
 	case *event.QuotaClosed:
@@ -43,14 +44,14 @@ const RunWaiting Status = "waiting"
 
 // QuotaWait is the wait of a run for quota windows.
 type QuotaWait struct {
-	// Window is the next to open of those that hold agents back; Until is when, and
-	// zero while an agent probes it or where nobody knows.
+	// Window is the next to open of the windows that hold agents back. Until is
+	// the time, and zero while an agent probes it or where the time is unknown.
 	Window *event.QuotaClosed
 	Until  time.Time
 	Agents int // that are parked for any window
 }
 
-// QuotaWait is what the parked agents of a run wait for; nil where none is parked.
+// QuotaWait is the wait of a run's parked agents; nil where none is parked.
 func (v *View) QuotaWait() *QuotaWait {
 	var w QuotaWait
 	lanes := map[string]bool{}
@@ -122,8 +123,8 @@ func ClockText(at, now time.Time) string {
 	return at.Format("Mon 2006-01-02 15:04")
 }
 
-// LeftText is the rest of a wait for a person: days and hours, hours and minutes,
-// or minutes, rounded up to minutes; seconds below one.
+// LeftText returns the rest of a wait for a person: days and hours, hours and
+// minutes, or minutes, rounded up to minutes; seconds below a minute.
 func LeftText(left time.Duration) string {
 	if left <= time.Minute {
 		return fmt.Sprintf("%d s", int((left+time.Second-1)/time.Second))

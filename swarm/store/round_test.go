@@ -7,8 +7,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestRounds holds what is known of an agent that is asked again by another
-// process of the same attempt.
+// TestRounds checks the view of an agent whose attempt has several processes.
 func TestRounds(t *testing.T) {
 	t.Parallel()
 	began := func(step string, round, pid int) *event.Started {

@@ -22,7 +22,7 @@ import (
 // Schema names the format of run.json.
 const Schema = "swarm.runfile/1"
 
-// Identity is what a run is, from its first moment on: the content of
+// Identity is the description of a run from its first moment on: the content of
 // run.json. It never changes.
 type Identity struct {
 	Schema  string    `json:"schema"`
@@ -44,7 +44,7 @@ type Identity struct {
 	Config json.RawMessage `json:"config,omitempty"`
 }
 
-// Base is what the workspaces of a run start from.
+// Base is the start of the workspaces of a run.
 type Base struct {
 	Commit string   `json:"commit"`
 	Tree   string   `json:"tree"`
@@ -63,7 +63,7 @@ const (
 	BaseWithChanges BaseKind = "with_changes"
 )
 
-// Workflow is what makes the calls of a run.
+// Workflow is the source of the calls of a run.
 type Workflow struct {
 	Kind WorkflowKind `json:"kind"`
 	Text string       `json:"text"` // the prompt, or the command for people
@@ -81,7 +81,7 @@ const (
 	WorkflowScript WorkflowKind = "script"
 )
 
-// Run is one run's folder.
+// Run is the folder of a run.
 type Run struct {
 	ID  string
 	Dir string
@@ -95,7 +95,7 @@ func (r *Run) file() string { return filepath.Join(r.Dir, "run.json") }
 // Journal is the run's journal.
 func (r *Run) Journal() string { return filepath.Join(r.Dir, "journal.jsonl") }
 
-// RiskLog is the record of what became of actions that were asked about.
+// RiskLog is the file with the outcomes of actions that were judged.
 func (r *Run) RiskLog() string { return filepath.Join(r.Dir, "risk.jsonl") }
 
 // UnknownLog is the record of the programs without a rule that agents ran.
@@ -113,13 +113,13 @@ func (r *Run) Frozen() string { return filepath.Join(r.Dir, "frozen") }
 // Modules is the folder that keeps the commits of agents in submodules.
 func (r *Run) Modules() string { return filepath.Join(r.Dir, "modules") }
 
-// Attempt is the folder of one try of an agent.
+// Attempt is the folder of an attempt of an agent.
 func (r *Run) Attempt(id task.ID, n int) string {
 	return filepath.Join(r.Dir, "a", string(id), strconv.Itoa(n))
 }
 
-// Door is the socket by which a person's commands get to where an attempt
-// runs. Its folder is seen by nobody who works there.
+// Door is the socket by which a person's commands get to the sandbox of an
+// attempt. The agent there cannot see its folder.
 func (r *Run) Door(id task.ID, n int) string {
 	return filepath.Join(r.Dir, "doors", task.AttemptName(id, n))
 }
@@ -149,7 +149,8 @@ func (r *Run) readFile(path string) ([]byte, error) { return statefile.Read(r.st
 // State is the state the run belongs to.
 func (r *Run) State() *State { return r.state }
 
-// Identity reads what the run is.
+// Identity reads the identity of the run. It returns an error if run.json
+// cannot be read or is damaged.
 func (r *Run) Identity() (Identity, error) {
 	text, err := r.readFile(r.file())
 	if err != nil {
@@ -158,7 +159,7 @@ func (r *Run) Identity() (Identity, error) {
 	return r.identity(text)
 }
 
-// identity is what a text of run.json says.
+// identity parses a text of run.json.
 func (r *Run) identity(text []byte) (id Identity, err error) {
 	file := r.file()
 	if err := json.Unmarshal(text, &id); err != nil {
@@ -183,7 +184,7 @@ type DamagedError struct {
 
 func (e *DamagedError) Error() string { return fmt.Sprintf("run %s is damaged: %v", e.Run, e.Err) }
 
-// Unwrap is what is wrong with it.
+// Unwrap returns the cause of the damage.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
 // Create makes a run and takes its ownership. Schema, Run and Created of the
@@ -269,9 +270,9 @@ func (id *Identity) readable() error {
 	return nil
 }
 
-// newID draws six letters and digits. They leave out what looks alike, what
-// could be a number or an agent's id, and what begins like an agent's: a7 must
-// not become the prefix of a run where there is no such agent.
+// newID draws six letters and digits. It leaves out characters that look alike,
+// ids that could be a number or an agent's id, and ids that begin like an
+// agent's. a7 must not become the prefix of a run where there is no such agent.
 func newID() string {
 	const letters = "abcdefghijkmnpqrstuvwxyz23456789" // 32: no bias
 	for {

@@ -43,7 +43,8 @@ func (r *Run) MakeScratch(private string) (string, error) {
 }
 
 // LeftScratches returns the scratch folders whose owner is gone, as after a
-// crash. One without a record is being made, or is not ours: it is left alone.
+// crash. It leaves out a folder without a record: it is being made, or is not
+// ours.
 func (s *State) LeftScratches() ([]string, error) {
 	entries, err := os.ReadDir(s.scratches())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestScratch: a scratch folder has a short path of its own, and is left over
-// once what it belongs to is gone.
+// TestScratch checks that a scratch folder has a short path of its own, and is
+// left over once its owner is gone.
 func TestScratch(t *testing.T) {
 	t.Parallel()
 	r, o := created(t, scratch(t))
@@ -37,7 +37,7 @@ func TestScratch(t *testing.T) {
 			t.Fatalf("MakeScratch = %s, %v", dir, err)
 		}
 	}
-	// One that is being made has no record yet.
+	// A new folder has no record yet.
 	if err := os.Mkdir(filepath.Join(r.State().scratches(), "new"), 0o700); err != nil {
 		t.Fatal(err)
 	}

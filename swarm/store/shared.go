@@ -36,7 +36,7 @@ func (v *View) release(e *event.Released) {
 }
 
 // Within lists the attempts of an agent that are in the shared workspace,
-// oldest first: at work, or because what they left could not be captured.
+// oldest first: at work, or because their changes could not be captured.
 func (a *Agent) Within() []*event.Leased {
 	var all []*event.Leased
 	for _, l := range a.Leases {
@@ -47,11 +47,11 @@ func (a *Agent) Within() []*event.Leased {
 	return all
 }
 
-// InPartOrder is a list in which those that worked in the shared workspace
-// stand in the order of their captures, which is the order in which their
-// patches build on each other. Each stands where one of them stood before; all
-// others stay where they are. by is the number of the record that captured one,
-// as [Agent.PartBy]; 0 for one that was never in there.
+// InPartOrder reorders the items that worked in the shared workspace by their
+// captures. Their patches build on each other in that order. These items share
+// the places they had before; all others stay where they are. by returns the
+// number of the record that captured an item, as [Agent.PartBy]; 0 for an item
+// that was never in there.
 func InPartOrder[T any](list []T, by func(T) int64) []T {
 	var places []int
 	var parts []T

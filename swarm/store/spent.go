@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Usage is what the agents of the run were paid so far. What those at work
-// have used since their last attempt ended is not known to the journal.
+// Usage returns the paid usage of the run's agents so far. The journal does not
+// know the usage of running agents since their last attempt ended.
 func (v *View) Usage() (sum task.Usage) {
 	for _, a := range v.Agents {
 		sum.Add(a.Spent)
@@ -18,16 +18,16 @@ func (v *View) Usage() (sum task.Usage) {
 	return sum
 }
 
-// Paid is what one attempt was paid.
+// Paid is the paid usage of an attempt.
 type Paid struct {
 	Attempt int
 	Model   string // that answered, as far as it said
 	Usage   task.Usage
-	Slow    bool // by the model for what failed twice
+	Slow    bool // by the slow model, after two failures
 }
 
-// pay notes what all attempts up to one were paid. What is new since the last
-// time is that one's.
+// pay notes the paid usage of all attempts up to an attempt. The increase since
+// the last time belongs to that attempt.
 func (a *Agent) pay(all Paid) {
 	part := Paid{Attempt: all.Attempt, Model: all.Model, Usage: since(all.Usage, a.Spent)}
 	if s := a.Switched; s != nil {
@@ -39,7 +39,7 @@ func (a *Agent) pay(all Paid) {
 	}
 }
 
-// since is what a sum has grown by.
+// since returns the increase of a sum.
 func since(all, before task.Usage) task.Usage {
 	return task.Usage{
 		Input: max(0, all.Input-before.Input), Output: max(0, all.Output-before.Output),
@@ -57,8 +57,8 @@ func grown(all, before float64) float64 { return max(0, math.Round((all-before)*
 // before it was first opened.
 func (v *View) Took(now time.Time) time.Duration { return v.took.upTo(v.Until(now)) }
 
-// Until is the end of the run, or now while it goes on. A run whose process died
-// ended with its last record.
+// Until returns the end of the run, or now while it runs. A run whose process
+// died ended with its last record.
 func (v *View) Until(now time.Time) time.Time {
 	switch {
 	case !v.Ended.IsZero():
@@ -69,7 +69,7 @@ func (v *View) Until(now time.Time) time.Time {
 	return now
 }
 
-// Spent is what of a budget the run has spent so far.
+// Spent returns the amount of a budget that the run has spent so far.
 func (v *View) Spent(now time.Time) task.Amount {
 	spent := v.Usage().Spent()
 	spent.Time = v.work.upTo(now)
@@ -79,7 +79,7 @@ func (v *View) Spent(now time.Time) task.Amount {
 	return spent
 }
 
-// workTime is how long at least one agent was at work.
+// workTime is the time in which at least one agent was at work.
 type workTime struct {
 	total time.Duration
 	busy  map[task.ID]bool
@@ -88,7 +88,7 @@ type workTime struct {
 	last  time.Time             // the latest record
 }
 
-// upTo is the time with what is under way.
+// upTo returns the time, with the current work.
 func (w *workTime) upTo(now time.Time) time.Duration {
 	if len(w.busy) == 0 {
 		return w.total
@@ -96,13 +96,13 @@ func (w *workTime) upTo(now time.Time) time.Duration {
 	return w.total + max(0, now.Sub(w.since))
 }
 
-// note takes one record.
+// note takes a record.
 func (w *workTime) note(r event.Record) {
 	switch e := r.Event.(type) {
 	case *event.Leased:
 		w.begin(e.Agent, r.Time)
 	case *event.Ended:
-		if e.Error != task.Lost { // else whoever found it does not know when it ended
+		if e.Error != task.Lost { // else the process that found it does not know when it ended
 			w.process(e.Agent, r.Time)
 		}
 	case *event.Checked:
@@ -112,8 +112,8 @@ func (w *workTime) note(r event.Record) {
 	case *event.Retried:
 		w.end(e.Agent, r.Time)
 	case *event.Opened, *event.Closed:
-		// Whoever was at work under an owner that died was so until its last
-		// record at least.
+		// An agent that was at work under an owner that died worked until the
+		// owner's last record at least.
 		at := w.last
 		for id := range w.busy {
 			w.end(id, at)
@@ -122,9 +122,9 @@ func (w *workTime) note(r event.Record) {
 	w.last = r.Time
 }
 
-// settle ends the work of an agent when its last process ended. Of one whose
-// owner died that may be long before somebody settled it, and where no process
-// is known to have ended, its result says when there was the last sign of it.
+// settle ends the work of an agent when its last process ended. If the owner
+// died, that may be long before the agent was settled. Where no process is
+// known to have ended, the result has the time of the last sign of it.
 func (w *workTime) settle(e *event.Settled, at time.Time) {
 	end, known := w.ended[e.Agent]
 	if !known {

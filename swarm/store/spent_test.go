@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestSpent adds up what a run has spent over its owners: time in which at
-// least one agent was at work, and the usage of all attempts.
+// TestSpent adds up the amount that a run has spent over its owners: time in
+// which at least one agent was at work, and the usage of all attempts.
 func TestSpent(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -45,7 +45,7 @@ func TestSpent(t *testing.T) {
 	is("both ended", 100, task.Amount{Tokens: 120, USD: 0.5, Time: 5})
 	at(20, &event.Leased{Agent: "a2", Attempt: 2})
 	at(22, &event.Started{Agent: "a2", Attempt: 2, Step: "agent"})
-	// The owner dies, and the next one comes much later.
+	// The owner dies, and the next owner comes much later.
 	at(5000, &event.Settled{Agent: "a2", Attempt: 2, Result: &task.Failed{Kind: task.Lost, Work: task.Work{
 		Usage: task.Usage{Output: 30}, Ended: began.Add(24 * time.Second),
 	}}})

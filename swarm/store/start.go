@@ -27,12 +27,12 @@ func (v *View) start(at time.Time, e *event.Started) {
 	a.Supervisors = append(a.Supervisors, e)
 }
 
-// inherit notes what the conversation has used that an agent goes on with. Its
+// inherit notes the usage of the conversation that an agent continues. Its
 // parent may be sent back later, and use more.
 func (v *View) inherit(a *Agent) {
 	a.Prior = task.Usage{}
 	if a.Call == nil {
-		return // nobody was called so
+		return // the agent was never called
 	}
 	if a.Continued != nil {
 		a.Prior = a.Continued.Used

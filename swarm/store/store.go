@@ -2,9 +2,9 @@
 // journal and its lines, the fold of a journal into a view, and the addresses
 // people use for runs and agents.
 //
-// It decides nothing about a run and starts nothing: the engine says what is
-// true and store keeps it. What is inside workspaces, attempts and approvals
-// belongs to the packages that write them; store only says where they live.
+// It decides nothing about a run and starts nothing: the engine decides and
+// store records. The content of workspaces, attempts and approvals belongs to
+// the packages that write them; store only knows their paths.
 package store
 
 import (
@@ -24,7 +24,7 @@ import (
 	"agentswarm/internal/statefile"
 )
 
-// State is the folder of one repository below the root of all state.
+// State is the folder of a repository below the root of all state.
 type State struct {
 	// Dir is the folder. It is absolute and may not exist yet.
 	Dir string
@@ -77,8 +77,8 @@ func canMake(dir string) bool {
 	}
 }
 
-// ownFolder makes a folder in one that all users write to. One of another user
-// is refused, and so is a link.
+// ownFolder makes a folder within a folder that all users write to. It refuses
+// a folder of another user, and a link.
 func ownFolder(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -100,9 +100,10 @@ func Open(root, name, commonDir string) *State {
 	return &State{Dir: filepath.Join(resolved(root), plain(name)+"-"+hex.EncodeToString(sum[:6]))}
 }
 
-// Unlinked refuses a symbolic link in the place of a folder of the state, or of one that
-// all repositories share, with a [*statefile.ForeignError]: files below it would be written
-// and removed outside. It also refuses odd files among the refs.
+// Unlinked refuses a symbolic link in the place of a folder of the state, or of
+// a folder that all repositories share, with a [*statefile.ForeignError]: files
+// below it would be written and removed outside. It also refuses odd files
+// among the refs.
 func (s *State) Unlinked() error {
 	shared := filepath.Join(filepath.Dir(s.Dir), "shared")
 	for _, dir := range []string{s.Dir, shared, filepath.Join(shared, "bin"), s.scratches()} {
@@ -226,9 +227,8 @@ func (e *InsideError) Error() string {
 		"set SWARM_STATE_DIR to a folder outside of it", e.Dir, e.Folder)
 }
 
-// Outside refuses, with an [*InsideError], a state that lies within one of
-// the folders: the repository's top level and its common git dir. Empty names
-// are skipped.
+// Outside refuses, with an [*InsideError], a state within one of the folders:
+// the repository's top level and its common git dir. Empty names are skipped.
 func (s *State) Outside(folders ...string) error {
 	dir := resolved(s.Dir)
 	for _, folder := range folders {
@@ -244,8 +244,8 @@ func within(folder, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// resolved is the path with the symbolic links of what exists of it followed,
-// so that one folder has one name.
+// resolved returns the path with the symbolic links of its existing part
+// followed, so that each folder has a single name.
 func resolved(path string) string {
 	path = filepath.Clean(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -277,7 +277,8 @@ func plain(name string) string {
 	return clean
 }
 
-// fileName is plain, with a hash where plain would make two names one.
+// fileName returns plain, with a hash where two names would have the same
+// plain.
 func fileName(name string) string {
 	clean := plain(name)
 	if clean == name {
@@ -295,7 +296,7 @@ type FullError struct {
 
 func (e *FullError) Error() string { return fmt.Sprintf("no room to write %s: %v", e.File, e.Err) }
 
-// Unwrap is what the system said.
+// Unwrap returns the error of the system.
 func (e *FullError) Unwrap() error { return e.Err }
 
 // noRoom turns a system's word for a full disk into a [*FullError].
@@ -308,7 +309,7 @@ func noRoom(file string, err error) error {
 	return err
 }
 
-// makeFolder makes a folder and those above it, for nobody but the user.
+// makeFolder makes a folder and its parents, for the user alone.
 func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return noRoom(dir, fmt.Errorf("make folder: %w", err))

@@ -306,9 +306,9 @@ func TestRunsListsDamagedOnes(t *testing.T) {
 	}
 }
 
-// dateFolder says how old the folder of a run is, by which a damaged one is
-// listed. The clock of file systems goes by ticks, and may lag behind the one
-// that the others are listed by.
+// dateFolder sets the age of the folder of a run, by which a damaged run is
+// listed. The clock of file systems goes by ticks, and may lag behind the clock
+// of the other runs.
 func dateFolder(t *testing.T, s *State, id string, after time.Duration) {
 	t.Helper()
 	at := time.Now().Add(after)

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Tail is the view of a run for somebody who looks at it again and again: each
-// look reads only what was written since the last. It belongs to one
+// Tail is the view of a run for a reader who looks at it again and again: each
+// look reads only the text written since the last. It belongs to a single
 // goroutine.
 type Tail struct {
 	run  *Run
@@ -18,8 +18,8 @@ type Tail struct {
 // Tail begins to look at the run. It must be closed.
 func (r *Run) Tail() *Tail { return &Tail{run: r} }
 
-// View is what the run is now, as [Run.View] says it. What it returns is
-// changed by the next look.
+// View returns the current state of the run, as [Run.View] does. The next look
+// changes the returned value.
 func (t *Tail) View() (*View, error) {
 	var last int64 = -1
 	for {
@@ -29,8 +29,8 @@ func (t *Tail) View() (*View, error) {
 		if t.view.Status != RunRunning || t.run.Live() {
 			return t.view, nil
 		}
-		// As in [Run.View], only what two looks agree on is true. The view
-		// itself goes on: another owner may open the run.
+		// As in [Run.View], two looks must agree. The view itself continues:
+		// another owner may open the run.
 		if t.view.Last == last {
 			died := *t.view
 			died.Status, died.Reason, died.Died = RunStopped, ReasonDied, true
@@ -50,8 +50,7 @@ func (t *Tail) Close() error {
 	return err
 }
 
-// look takes in what is new. Where the journal is not the one it was, all of
-// it is new.
+// look reads the new text. If the journal is another file, it reads all of it.
 func (t *Tail) look() error {
 	if t.from != nil && t.more() == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestTail holds each look to what a reader of the whole journal sees.
+// TestTail compares each look with a reader of the whole journal.
 func TestTail(t *testing.T) {
 	t.Parallel()
 	r, o := created(t, scratch(t))
@@ -50,8 +50,7 @@ func TestTail(t *testing.T) {
 	look("another owner", RunRunning, false)
 	mustAppend(t, again, &event.Called{Agent: "a2", Call: &task.Call{Label: "two", Input: &task.TypedAgentInput{Prompt: "do"}}})
 
-	// Somebody puts another file in the place of the journal, and then one that
-	// is no journal.
+	// Another file replaces the journal, and then a file that is no journal.
 	text, err := os.ReadFile(r.Journal())
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ type Trashed struct {
 	state *State
 }
 
-// View reads what the run was when it was removed.
+// View reads the view of the run at its removal.
 func (t *Trashed) View() (*View, error) { return t.asRun().View() }
 
 // Home is where its folder has to be for the run to be there again.
@@ -61,9 +61,9 @@ func (t *Trashed) Restore(ctx context.Context) (run *Run, err error) {
 	return run, errors.Join(syncFolder(t.state.runs()), syncFolder(t.state.Trash()))
 }
 
-// Trashed lists the removed runs that are still in the trash. A damaged one
-// is listed and hides no other. What is not a run's folder, as Remove leaves
-// it, is not listed.
+// Trashed lists the removed runs that are still in the trash. A damaged run is
+// listed and hides no other. A folder that differs from Remove's result is not
+// listed. It returns an error if the trash cannot be read.
 func (s *State) Trashed() ([]Trashed, error) {
 	all, err := s.inTrash("run")
 	if err != nil {
@@ -81,10 +81,11 @@ func (t *Trashed) owned() bool {
 	return err == nil && at.Mode().IsRegular()
 }
 
-// Unmade lists the folders that a crash left while a run was made: nobody
-// has ever seen a run in one. One that is being made now is listed, too, for
-// a moment before its lock is taken; so only an old one may go. What holds
-// anything that Create does not write is not listed.
+// Unmade lists the folders that a crash left while a run was made: no reader
+// has ever seen a run there. For a moment before its lock is taken a new run is
+// listed, too; so only old folders may be removed. A folder with files that
+// Create does not write is not listed. It returns an error if the trash cannot
+// be read.
 func (s *State) Unmade() ([]Trashed, error) {
 	all, err := s.inTrash("new")
 	if err != nil {
@@ -129,8 +130,8 @@ func (s *State) inTrash(what string) ([]Trashed, error) {
 }
 
 // Lost lists the runs that have a folder of workspaces, but that are gone or
-// cannot be read: no record says whose those workspaces are. A run that
-// somebody owns is not listed.
+// cannot be read: no record names the owner of those workspaces. A run with a
+// live owner is not listed. It returns an error if a folder cannot be read.
 func (s *State) Lost() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(s.Dir, "trees"))
 	if errors.Is(err, fs.ErrNotExist) {

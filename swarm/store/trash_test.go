@@ -112,7 +112,7 @@ func TestUnmade(t *testing.T) {
 			t.Errorf("Unmade with %s = %+v, %v, want it listed: %v", test.name, all, err, test.want)
 		}
 	}
-	// One that somebody is making now.
+	// A folder that a process is making now.
 	r := &Run{ID: "abcde3", Dir: filepath.Join(s.Trash(), "101-abcde3-new"), state: s}
 	lock, err := r.lock()
 	if err != nil {

@@ -21,12 +21,12 @@ type Verdict struct {
 	Earlier bool
 }
 
-// VerdictsOn returns the runs of a command on a tree that a new landing may use,
-// the oldest first. A failure counts until its landing has ended, since a user who
-// merges again wants another try. A pass counts as an earlier one after that. All
-// verdicts of an interrupted landing count for the next landing as its own. The check
-// sees the tip of the branch, so a verdict counts only for its tip. A record of an
-// older version has no tip and counts for all.
+// VerdictsOn returns the runs of a command on a tree that a new landing may
+// use, the oldest first. A failure counts until its landing has ended, since a
+// user who merges again wants another try. A pass counts as an earlier pass
+// after that. All verdicts of an interrupted landing count for the next landing
+// as its own. The check sees the tip of the branch, so a verdict counts only
+// for its tip. A record of an older version has no tip and counts for all.
 func (v *View) VerdictsOn(tree, command, tip string) []Verdict {
 	var found []Verdict
 	for _, e := range v.Verdicts {

@@ -136,7 +136,7 @@ func TestRefusalsOfDependants(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		events []event.Event
-		want   string // the refused agents and copies, with what they need
+		want   string // the refused agents and copies, with the patches they need
 	}{
 		{"refused", nil, "a1[] a2[] a3[a1] a4[a1 a2] a5[a4] a5-1[a1 a2] a5-2[]"},
 		{"one is retried", []event.Event{again("a1")}, "a2[] a4[a2] a5[a4] a5-1[a2] a5-2[]"},
@@ -179,7 +179,8 @@ func TestRefusalsOfDependants(t *testing.T) {
 	}
 }
 
-// TestLastLanding: an undo is no landing, and an undone one does not stand.
+// TestLastLanding checks that an undo is no landing, and that an undone landing
+// does not stand.
 func TestLastLanding(t *testing.T) {
 	t.Parallel()
 	var records []event.Record
@@ -208,8 +209,9 @@ func TestLastLanding(t *testing.T) {
 	}
 }
 
-// TestSeries: the landings of a merge that moves the branch several times are one. An
-// undo takes back all of them, and an interrupted merge goes on.
+// TestSeries checks that the landings of a merge that moves the branch several
+// times are joined. An undo takes back all of them, and an interrupted merge
+// continues.
 func TestSeries(t *testing.T) {
 	t.Parallel()
 	const ref, check = "refs/heads/main", "make"
@@ -228,7 +230,7 @@ func TestSeries(t *testing.T) {
 		name   string
 		events []event.Event
 		last   string // id, ends and agents of the last landing
-		open   int    // landings that a merge goes on from
+		open   int    // landings that a merge continues from
 	}{
 		{"one move", move(1, 0, false), "1 c0 c1 [a1]", 0},
 		{"the first of several", move(1, 0, true), "1 c0 c1 [a1]", 1},

@@ -25,7 +25,7 @@ const (
 // ReasonDied is the reason of a run that stopped because its owner died.
 const ReasonDied = "its process died"
 
-// View is what the records of a run add up to.
+// View is the state of a run by its records.
 type View struct {
 	Identity Identity
 
@@ -33,7 +33,7 @@ type View struct {
 	Reason string
 	Code   int // the exit code of the command that ran it, once it ended
 	// Died is set where the run is stopped because its owner ended without a
-	// word. Its agents still say what they did then.
+	// record. Its agents keep their last status.
 	Died bool
 
 	Opened   *event.Opened // the latest; nil before the first
@@ -54,17 +54,17 @@ type View struct {
 	// it was reported last.
 	Quotas   []*event.QuotaClosed
 	QuotaUse []*event.QuotaUsed
-	// Inherited is what its agents had been paid when it was opened.
+	// Inherited is the paid usage of its agents when it was opened.
 	Inherited task.Usage
 
-	// Script is what the latest owner went by; nil where the run has none.
+	// Script is the script of the latest owner; nil where the run has none.
 	Script *event.Scripted
 	// Shared is the workspace that shared calls are in together, nil where
 	// there is none, or none any more. Tip is the commit that holds it as it was
 	// captured last; empty before the first capture.
 	Shared *event.Leased
 	Tip    string
-	// Entered are what entered the script beside the ends of agents.
+	// Entered are the values that entered the script beside the ends of agents.
 	Entered []ScriptEntry
 	// Logs are the lines it had for people, Phases the groups it began.
 	Logs   []LogLine
@@ -83,12 +83,12 @@ type View struct {
 	asks []*Question // open ones of the script, under the latest owner
 	work workTime
 	took stopwatch // while an owner had the run open
-	sign time.Time // the last one of the agents that a recovery settles; else zero
+	sign time.Time // the last sign of the agents that a recovery settles; else zero
 	// scripted are the landings of the script; the agents share it.
 	scripted *scriptLandings
 }
 
-// Agent is what the records say of one agent.
+// Agent is the state of an agent by the records.
 type Agent struct {
 	ID     task.ID
 	Call   *task.Call
@@ -109,7 +109,8 @@ type Agent struct {
 	// Waits is how many of them were no more than waits.
 	Waits int
 
-	// Words are what it was told while it worked, since somebody sent it back.
+	// Words are the messages to the agent while it worked, since it was last
+	// sent back.
 	Words []string
 	// Sent are all messages to it, of all attempts, oldest first.
 	Sent []*event.Sent
@@ -123,19 +124,19 @@ type Agent struct {
 	Exit     *event.Ended
 	Captured *event.Captured
 	Checked  *event.Checked
-	// Earlier are the captures of attempts before the current one that hold a
-	// patch, oldest first.
+	// Earlier are the captures of attempts before the current attempt that hold
+	// a patch, oldest first.
 	Earlier []*event.Captured
 	results []*event.Settled // of all attempts, oldest first
 	// Round is the latest process of the agent in the current attempt; nil
-	// before the first. Exit is how that one ended.
+	// before the first. Exit is the end of that process.
 	Round *event.Started
-	// Part is what all its attempts have changed in the shared workspace, as far
-	// as it was captured, and PartBy the number of the record that captured it.
+	// Part is the change of all its attempts in the shared workspace, as far as
+	// it was captured. PartBy is the number of the record that captured it.
 	Part   *task.Patch
 	PartBy int64
-	// Prior is what the conversation had used that it goes on with, when its
-	// agent was last started.
+	// Prior is the usage of the conversation that it continues, when its agent
+	// was last started.
 	Prior task.Usage
 	// Mounted is where the latest workspace is mounted; empty where it is not.
 	Mounted string
@@ -144,35 +145,35 @@ type Agent struct {
 	// Cancel is the latest wish that named this agent, and none where it
 	// was asked to try again since.
 	Cancel *event.CancelAsked
-	// Retry is the latest wish for another attempt, Remarks is what was said
-	// with such wishes so far, oldest first.
+	// Retry is the latest request for another attempt. Remarks are the texts of
+	// such requests so far, oldest first.
 	Retry   *event.RetryAsked
 	Remarks []Remark
 	// Markers are the conflict markers that its work began with; nil: there are none.
 	Markers *event.Markers
 	// Continued is the conversation that the current attempt continues; nil for
-	// a new one.
+	// a new conversation.
 	Continued *event.Continued
-	// Spent is what the attempts were paid up to SpentBy.
+	// Spent is the paid usage of the attempts up to SpentBy.
 	Spent   task.Usage
 	SpentBy int
 	// Paid is the same by attempts, oldest first.
 	Paid []Paid
-	// Review is what somebody thinks of the current attempt's work.
+	// Review is a person's verdict on the current attempt's work.
 	Review *event.Reviewed
 	// Edits are the verdicts on single edits, of all attempts, oldest first.
 	Edits []EditVerdict
 	// OnEdits are the remarks of people on single edits, of all attempts, oldest
 	// first. Those that were withdrawn are gone.
 	OnEdits []*EditRemark
-	// Appraisal is what a reviewer that is an agent found of the current
-	// attempt's work; nil where none has.
+	// Appraisal is a reviewing agent's verdict on the current attempt's work;
+	// nil where none has.
 	Appraisal *event.Appraised
-	// Titled is what models were asked to call the commits of its patches.
+	// Titled are the models' subjects for the commits of its patches.
 	Titled []*event.Titled
 	// Open are the questions it waits for.
 	Open []*Question
-	// Held is what it waits for before its agent may start; empty while it
+	// Held is the reason for which the agent's start waits; empty while it
 	// waits for nothing, or for its turn in the run.
 	Held string
 	// Parked is the lane of the quota window that it waits for; empty: for none.
@@ -229,7 +230,8 @@ func Fold(id Identity, records []event.Record) *View {
 	return v
 }
 
-// View reads what the run is now.
+// View reads the current state of the run. It returns an error if the journal
+// cannot be read.
 func (r *Run) View() (*View, error) {
 	id, err := r.Identity()
 	if err != nil {
@@ -245,8 +247,8 @@ func (r *Run) View() (*View, error) {
 		if v.Status != RunRunning || r.Live() {
 			return v, nil
 		}
-		// The owner may have closed the run, or another opened it, since it
-		// was read: only what two looks agree on is true.
+		// The owner may have closed the run, or another opened it, since it was
+		// read: two looks must agree.
 		if v.Last == last {
 			v.Status, v.Reason, v.Died = RunStopped, ReasonDied, true
 			return v, nil
@@ -275,11 +277,11 @@ func (a *Agent) Lease() *event.Leased {
 	return nil
 }
 
-// ByName tells whether somebody cancelled this very agent.
+// ByName reports whether a cancellation named this agent.
 func (a *Agent) ByName() bool { return a.Cancel != nil && a.Cancel.Cause == task.CauseCancelled }
 
-// Apply adds one record. What it says of an agent that was never called is
-// dropped; an event that is no journal record changes nothing.
+// Apply adds a record. Facts of an agent that was never called are dropped; an
+// event that is no journal record changes nothing.
 func (v *View) Apply(r event.Record) {
 	before := v.LastTime
 	v.Last, v.LastTime = r.N, r.Time
@@ -379,7 +381,7 @@ func (v *View) Apply(r event.Record) {
 }
 
 func (v *View) open(at time.Time, e *event.Opened) {
-	v.asks = nil // whoever asked is gone
+	v.asks = nil // the script that asked is gone
 	v.wind(at)
 	v.Status, v.Reason, v.Code, v.Ended = RunRunning, "", 0, time.Time{}
 	v.Opened, v.Stop = e, nil
@@ -406,7 +408,7 @@ func (v *View) call(at time.Time, e *event.Called) {
 	v.Agents = slices.Insert(v.Agents, place, a)
 }
 
-// about is the agent of a record, or one that nobody sees.
+// about returns the agent of a record, or an unused agent for an unknown id.
 func (v *View) about(id task.ID) *Agent {
 	if a := v.byID[id]; a != nil {
 		return a

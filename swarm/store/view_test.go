@@ -20,7 +20,7 @@ func record(events ...event.Event) []event.Record {
 	return all
 }
 
-// story is a run that saw most of what can happen.
+// story is a run with most kinds of events.
 func story() []event.Record {
 	return record(
 		&event.Opened{Pid: 1, Version: "v"}, // 1
@@ -113,7 +113,7 @@ func TestFoldOfWhatComesAfter(t *testing.T) {
 	}
 }
 
-// TestTook holds that the time between a stop and a resume does not count, nor
+// TestTook checks that the time between a stop and a resume does not count, nor
 // that between the last record of an owner that was killed and its resume.
 func TestTook(t *testing.T) {
 	t.Parallel()

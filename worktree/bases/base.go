@@ -70,7 +70,7 @@ func (b *Base) let() error {
 // baseRecord is the record that lies beside a base.
 type baseRecord struct {
 	Commit git.Hash `json:"commit"`
-	Size   int64    `json:"size"`            // about what it takes on disk, in bytes
+	Size   int64    `json:"size"`            // approximate size on disk, in bytes
 	Under  string   `json:"under,omitempty"` // the name of the base it lies on
 	Index  *mark    `json:"index,omitempty"`
 	Tree   *mark    `json:"tree,omitempty"`

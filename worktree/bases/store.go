@@ -113,8 +113,8 @@ func (s *Store) linkObjects() error {
 	return errors.Join(os.Symlink(objects, made), os.Rename(made, link), os.RemoveAll(next))
 }
 
-// keptBases is how many bases a process holds, against removal, while no
-// workspace stands on them: the next agent starts from one of those.
+// keptBases is the number of bases that a process protects from removal while
+// no workspace uses them: the next agent starts from such a base.
 const keptBases = 4
 
 // Get finds or makes the checkout of a commit. The checkout is not removed

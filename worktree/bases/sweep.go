@@ -20,26 +20,27 @@ import (
 type SweepRequest struct {
 	Bases  string // required; their folder
 	Size   int64  // required; beyond it those that were not used for longest go, see [Limit]
-	DryRun bool   // only say what would go
+	DryRun bool   // only report the removals
 }
 
 // Swept is a base that was removed, or would be.
 type Swept struct {
 	Path   string
 	Commit git.Hash
-	Used   time.Time // when it was last used; zero of one that was never whole
+	Used   time.Time // the last use; zero for a half-made base
 	Size   int64     // bytes
 }
 
-// Sweep removes checkouts that many workspaces shared, and what a crash
-// left of the making of one. None goes while a process works with it, or while
-// a workspace that stands on it is there, whosoever made that. What is not
-// ours is left alone.
+// Sweep removes checkouts that many workspaces shared, and half-made checkouts
+// of a crash. It keeps a checkout while a process works with it, and while a
+// workspace that uses it exists, whoever made that. It leaves foreign files
+// alone. It returns the removed checkouts, and an error if a removal fails or
+// ctx ends.
 func Sweep(ctx context.Context, r SweepRequest) ([]Swept, error) {
 	return sweepBases(ctx, r, "")
 }
 
-// sweepBases is SweepBases but for one base that stays.
+// sweepBases is Sweep with a base that must stay.
 func sweepBases(ctx context.Context, r SweepRequest, keep string) ([]Swept, error) {
 	s := &baseSweep{SweepRequest: r, keep: keep}
 	if err := s.sweep(ctx); err != nil {
@@ -61,7 +62,8 @@ type found struct {
 }
 
 func (s *baseSweep) sweep(ctx context.Context) (err error) {
-	// One process at a time: what another is about to remove is as good as gone.
+	// One process at a time: the files that another sweep is about to remove
+	// are as good as gone.
 	lock, err := tryBase(ctx, filepath.Join(s.Bases, ".sweep"))
 	if disk.Missing(err) || errors.Is(err, unix.EWOULDBLOCK) {
 		return nil
@@ -105,8 +107,8 @@ func (s *baseSweep) sweep(ctx context.Context) (err error) {
 	return s.oldest(ctx, all, total)
 }
 
-// readFound reads what a base says of itself. One that is not whole is
-// removed by whoever makes it next.
+// readFound reads the record of a base. It reports false for an incomplete
+// base: the next process that makes it removes it.
 func readFound(path string) (found, bool) {
 	record, err := readBase(path)
 	if err != nil {
@@ -121,14 +123,14 @@ func readFound(path string) (found, bool) {
 	}}, true
 }
 
-// oldest removes bases until the rest takes no more than it may. One that
-// others lie on was used whenever they were, and comes after them.
+// oldest removes bases until the rest is within the size. A base below others
+// was used whenever they were, and comes after them.
 func (s *baseSweep) oldest(ctx context.Context, all []found, total int64) error {
 	slices.SortStableFunc(all, func(a, b found) int {
 		if d := a.Used.Compare(b.Used); d != 0 {
 			return d
 		}
-		return strings.Compare(b.under, a.under) // one that lies on another first
+		return strings.Compare(b.under, a.under) // a base that lies on another first
 	})
 	above := map[string]int{} // how many lie on a base
 	for _, f := range all {
@@ -157,7 +159,7 @@ func (s *baseSweep) oldest(ctx context.Context, all []found, total int64) error 
 	return nil
 }
 
-// remove removes a base that nobody uses.
+// remove removes a base that is not in use.
 func (s *baseSweep) remove(ctx context.Context, f found) (went bool, err error) {
 	lock, err := s.claim(ctx, f.Path)
 	if lock == nil || err != nil {
@@ -171,7 +173,7 @@ func (s *baseSweep) remove(ctx context.Context, f found) (went bool, err error) 
 	if s.DryRun {
 		return true, nil
 	}
-	// A crash half-way must not leave what looks whole.
+	// A crash half-way must not leave a folder that looks whole.
 	gone, err := os.MkdirTemp(s.Bases, goneName)
 	if err == nil {
 		err = moveOut(f.Path, gone)
@@ -179,7 +181,7 @@ func (s *baseSweep) remove(ctx context.Context, f found) (went bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	// Whoever waits for the lock finds that it has no name any more.
+	// A process that waits for the lock finds that it has no name any more.
 	return true, errors.Join(os.Remove(f.Path+lockSuffix), disk.RemoveAll(gone))
 }
 
@@ -197,10 +199,10 @@ func moveOut(base, gone string) error {
 	return disk.RemoveAll(base)
 }
 
-// goneName is what the name of a base that is being removed begins with.
+// goneName is the prefix of the name of a base that is being removed.
 const goneName = ".gone."
 
-// claim takes the lock of a base alone; nil where somebody holds it.
+// claim takes the lock of a base alone; nil where another process holds it.
 func (s *baseSweep) claim(ctx context.Context, dir string) (*os.File, error) {
 	lock, err := tryBase(ctx, dir)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -221,7 +223,7 @@ func inUse(users string) (bool, error) {
 	for _, e := range entries {
 		dir, err := os.Readlink(filepath.Join(users, e.Name()))
 		if err != nil {
-			return true, nil // who knows what it is
+			return true, nil // an unknown file counts as a user
 		}
 		if _, err := os.Lstat(dir); !disk.Missing(err) {
 			return true, nil
@@ -230,7 +232,7 @@ func inUse(users string) (bool, error) {
 	return false, nil
 }
 
-// half removes what a crash left of the making of a base, once nobody makes it.
+// half removes a crash's half-made base, once no process makes it.
 func (s *baseSweep) half(ctx context.Context, dir, path string) error {
 	lock, err := s.claim(ctx, dir)
 	if lock == nil || err != nil {
@@ -248,7 +250,8 @@ func (s *baseSweep) half(ctx context.Context, dir, path string) error {
 	return errors.Join(err, disk.Unlock(lock))
 }
 
-// aside removes what is no base any more, once nobody has it mounted.
+// aside removes a folder that is no base any more, once no process has it
+// mounted.
 func (s *baseSweep) aside(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path + lockSuffix); disk.Missing(err) {
 		if _, err := os.Lstat(path); disk.Missing(err) {
@@ -269,7 +272,7 @@ func (s *baseSweep) aside(ctx context.Context, path string) error {
 	return errors.Join(err, disk.Unlock(lock))
 }
 
-// scrap removes what is no base any more, or never was one.
+// scrap removes a folder that is no base any more, or never was a base.
 func (s *baseSweep) scrap(path string) error {
 	size, _ := disk.Use(path)
 	gone := Swept{Path: path, Size: size}

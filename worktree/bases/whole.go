@@ -13,14 +13,14 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// brokenError says that a base is not what was made: somebody took a part of it
-// away, or put something else in its place.
+// brokenError is the error of a base that has changed since it was made: a part
+// of it is missing or was replaced.
 type brokenError struct{ part string }
 
 func (e *brokenError) Error() string { return "its " + e.part + " is not what was made" }
 
-// mark is what a base remembers of a part of it, so that one that is gone, was
-// cut short or was copied from elsewhere is told from what was made.
+// mark is a base's record of a part of it. It tells a missing, truncated or
+// copied part from the original.
 type mark struct {
 	Inode uint32 `json:"inode"`
 	Size  int64  `json:"size"`
@@ -53,9 +53,9 @@ func (b *Base) remember(r *baseRecord) error {
 	return nil
 }
 
-// whole reads what a base says of itself, and sees that its parts are there, and
-// those of the base it lies on. It looks at few of them: whoever works in a
-// workspace meets the others.
+// whole reads the record of a base, and checks that its parts are there, and
+// those of the base it lies on. It checks few of them: an agent in a workspace
+// meets the others.
 func (b *Base) whole() (baseRecord, error) {
 	r, err := readBase(b.dir)
 	if err == nil && r.Commit != b.Commit {
@@ -81,7 +81,7 @@ func (b *Base) whole() (baseRecord, error) {
 	return r, err
 }
 
-// parts compares the parts of a base with what its record says of them.
+// parts compares the parts of a base with its record.
 func (b *Base) parts(r baseRecord) error {
 	parts := []struct {
 		path string
@@ -94,7 +94,7 @@ func (b *Base) parts(r baseRecord) error {
 		{filepath.Join(b.Tree(), ".git"), true, nil},
 	}
 	if r.Under != "" {
-		parts = parts[:len(parts)-1] // that is in the one it lies on
+		parts = parts[:len(parts)-1] // that is in the base it lies on
 	}
 	for _, p := range parts {
 		at, err := os.Lstat(p.path)
@@ -108,10 +108,11 @@ func (b *Base) parts(r baseRecord) error {
 	return nil
 }
 
-// setAside takes the name of a base from one that is broken. Others may still
-// have it mounted: with its lock it stays until the last of them has let go, and
-// then it is swept. The workspaces that stand on it stand on the next. Where it cannot be
-// renamed no workspace has it mounted: an overlay would lie on an overlay.
+// setAside takes the name of a base from a broken base. Other processes may
+// still have it mounted: it stays with its lock until the last of them has
+// released it, and then it is swept. Its workspaces become users of the next
+// base. Where it cannot be renamed no workspace has it mounted: an overlay
+// would lie on an overlay.
 func (b *Base) setAside(next *Base) error {
 	if _, err := os.Lstat(b.dir); disk.Missing(err) {
 		return nil
@@ -136,7 +137,7 @@ func (b *Base) setAside(next *Base) error {
 func (b *Base) moveUsers(next *Base) error {
 	entries, err := os.ReadDir(b.users())
 	if err != nil {
-		return nil // it is broken, and nobody knows
+		return nil // it is broken, and its users are unknown
 	}
 	for _, e := range entries {
 		if to, err := os.Readlink(filepath.Join(b.users(), e.Name())); err == nil {
@@ -152,7 +153,7 @@ func (b *Base) moveUsers(next *Base) error {
 func forsake(users string) error {
 	entries, err := os.ReadDir(users)
 	if err != nil {
-		return nil // whoever makes the base next mends it
+		return nil // the next process that makes the base mends it
 	}
 	for _, e := range entries {
 		link := filepath.Join(users, e.Name())
@@ -170,8 +171,9 @@ func forsake(users string) error {
 	return nil
 }
 
-// Restore sees that the base of an overlay is there, and makes it anew where it is
-// broken: what an agent left is told by nothing else.
+// Restore checks that the base of an overlay is there, and remakes a broken
+// base: an agent's changes cannot be read without it. It returns an error if
+// the base cannot be made.
 func (s *Store) Restore(ctx context.Context, w workspace.Workspace) error {
 	if w.Kind() != workspace.Overlay || w.Lower == "" {
 		return nil

@@ -22,8 +22,8 @@ type checked struct {
 	stat git.IndexStat
 }
 
-// checkEntry compares the files of an entry with its record. An entry with
-// another file, or without one, is an error.
+// checkEntry compares the files of an entry with its record. It returns an
+// error if a file differs or is missing.
 func checkEntry(ctx context.Context, dir string) (map[string]checked, error) {
 	text, err := statefile.Read(dir, filepath.Join(dir, poolFilesName))
 	if err != nil {

@@ -32,8 +32,8 @@ import (
 //	files      their paths and stats, in the form of [baseline.Placed]
 //	pool.json  a poolRecord
 //
-// An entry is put into the pool and taken from it by rename. It belongs to
-// whoever renamed it last, so that processes need no lock.
+// An entry is put into the pool and taken from it by rename. It belongs to the
+// process that renamed it last, so processes need no lock.
 
 const (
 	poolRecordName = "pool.json"
@@ -62,8 +62,8 @@ type poolEntry struct {
 	dir string
 }
 
-// listPool returns the entries, the newest first. It reports lost if another process
-// took one meanwhile.
+// listPool returns the entries, the newest first. It reports lost if another
+// process took an entry meanwhile.
 func listPool(pool string) (all []poolEntry, lost bool, err error) {
 	names, err := os.ReadDir(pool)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,9 +132,9 @@ func (p Pool) limit() (int64, error) {
 	return poolShare(int64(s.Blocks)*size, int64(s.Bavail)*size, p.Size), nil
 }
 
-// poolShare is how many bytes the pool may take of a disk. It is never more than
-// what is free: the pool shrinks as the disk fills, and is empty on a full one.
-// A size that the user set replaces the other limits. All are in bytes.
+// poolShare returns the bytes that the pool may take of a disk. It is at most
+// the free space: the pool shrinks as the disk fills, and is empty on a full
+// disk. A size that the user set replaces the other limits. All are in bytes.
 func poolShare(total, free, size int64) int64 {
 	return min(free, cmp.Or(size, disk.CacheBound(total)))
 }
@@ -157,7 +157,7 @@ func (e poolEntry) takeFrom(dir string) (took, removed bool, err error) {
 type SweepRequest struct {
 	Pool   string // required; its folder
 	Size   int64  // in bytes; beyond it the oldest entries go. 0: all go
-	DryRun bool   // only say what would go
+	DryRun bool   // only report the removals
 }
 
 // Swept is an entry of the pool that was removed, or would be.

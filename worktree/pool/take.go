@@ -25,9 +25,11 @@ type TakeRequest struct {
 	Plain func() bool
 }
 
-// Take starts the files of a workspace from an entry of the pool, if there is
-// one of its base, or of one that differs in plain files only. It returns the
-// stats of the files that are in place; nil says that there is no folder yet.
+// Take starts the files of a workspace from an entry of the pool, if it has an
+// entry with the same base, or with a base that differs in plain files only. It
+// returns the stats of the files that are in place; nil says that there is no
+// folder yet. It returns an error if an entry cannot be read or moved, or the
+// cause of ctx.
 func (p Pool) Take(ctx context.Context, r TakeRequest) (map[string]git.IndexStat, error) {
 	if p.Dir == "" {
 		return nil, nil
@@ -37,12 +39,12 @@ func (p Pool) Take(ctx context.Context, r TakeRequest) (map[string]git.IndexStat
 		if stats != nil || err != nil || !lost {
 			return stats, err
 		}
-		// While another process took that entry, one may have been added.
+		// While another process took that entry, an entry may have been added.
 	}
 }
 
-// takeOne tries the entries of the pool as it is now. It reports lost if another
-// process took one of them first.
+// takeOne tries the entries of the pool as it is now. It reports lost if
+// another process took an entry first.
 func (p Pool) takeOne(ctx context.Context, r TakeRequest) (stats map[string]git.IndexStat, lost bool, err error) {
 	all, lost, err := listPool(p.Dir)
 	if err != nil {

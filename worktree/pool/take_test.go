@@ -11,8 +11,9 @@ import (
 	"agentswarm/worktree/workspace"
 )
 
-// TestTakeLost: a process that loses an entry to another finds the one that was added
-// meanwhile. Of two agents at a time there are never more than two copies.
+// TestTakeLost checks that a process that loses an entry to another finds the
+// entry that was added meanwhile. Two concurrent agents never need more than
+// two copies.
 func TestTakeLost(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

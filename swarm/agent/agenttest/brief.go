@@ -12,7 +12,7 @@ import (
 )
 
 // Read has a parser read a stream in pieces of a size. It returns each event as
-// a line, ids left out, and the sum of what was used.
+// a line, ids left out, and the sum of the usage.
 func Read(p agent.Parser, stream []byte, size int) (said []string, used task.Usage) {
 	var all []event.Event
 	for piece := range slices.Chunk(stream, size) {

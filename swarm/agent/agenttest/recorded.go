@@ -33,8 +33,9 @@ func (r Recording) Check(t *testing.T, parser func() agent.Parser) {
 	}
 }
 
-// Fuzz holds that a stream in pieces has the events and the usage of the whole
-// stream, and that no part of its usage is below zero. Its seeds are recordings.
+// Fuzz checks that a stream in pieces has the events and the usage of the whole
+// stream, and that no part of its usage is below zero. Its seeds are
+// recordings.
 func Fuzz(f *testing.F, parser func() agent.Parser, names ...string) {
 	for _, name := range names {
 		f.Add(recorded(f, name), 100)

@@ -41,8 +41,9 @@ structured_json = '{"pass": true, "problems": []}'
 max_agents = 5
 `
 
-// Stages are what std.stages really starts, by the labels of its agents, where
-// the work goes back once.
+// Stages returns the calls that std.stages really starts, by the labels of its
+// agents. In this run the reviewer sends the work back once. It returns an
+// error if the script fails.
 func Stages(ctx context.Context) (map[string]Stage, error) {
 	suite, err := fleet.Read("stages.test.toml", []byte(staged))
 	if err != nil {

@@ -1,28 +1,28 @@
 // Package claude drives agents of the CLI claude (Claude Code), headless, with
 // its stdin open. It owns the command line, the state of one agent and the
-// reading of what it says. It starts, writes and looks up nothing.
+// parsing of its output. It starts, writes and looks up nothing.
 //
 // The adapter relies on these facts, tried with the version that [Kind] names:
 //
-//   - With streamed input it takes further messages while it works, which it
-//     reads between two requests to its model, and after an answer, and ends
-//     when its stdin does.
-//   - An answer is told in a result, and so is an error: then is_error is set,
-//     whatever its subtype says. It waits for more words after either.
-//   - What an assistant message has used is told, in part and more than once, in
-//     the message itself, and as a whole in the message_delta of its stream. A
-//     result counts from the last result on in model_usage_since_last_result,
-//     with what its own helpers used, which their streams do not tell. What it
-//     says of the cost counts from the beginning of the conversation, that of a
-//     fork's parent too, and is a guess where its basis is unknown.
-//   - Hooks of the user's settings are asked in every permission mode. Those of
-//     the repository are, too, where the project's settings are read; without
-//     them CLAUDE.md is not read either. So they are read behind walls only,
-//     where what they start has no more rights than the agent.
-//   - It refuses to skip its own questions as root, unless it is told that it
-//     stands in a sandbox, which behind walls it does.
-//   - Login tokens are renewed by a token that works once. So no agent gets that:
-//     the access token alone is handed on, and ends when it ends.
+//   - With streamed input it takes further messages while it works. It reads
+//     them between two requests to its model, and after an answer. It ends when
+//     its stdin does.
+//   - A result contains an answer or an error: for an error is_error is set,
+//     whatever its subtype is. It waits for more messages after either.
+//   - An assistant message reports its usage in part and more than once. The
+//     message_delta of its stream reports the whole. A result counts from the
+//     last result on in model_usage_since_last_result. That includes the usage
+//     of its helpers, which their streams do not report. Its cost counts from
+//     the beginning of the conversation, that of a fork's parent too, and is a
+//     guess where its basis is unknown.
+//   - Hooks of the user's settings run in every permission mode. Those of the
+//     repository do, too, where the project's settings are read; without them
+//     CLAUDE.md is not read either. So they are read in a sandbox only, where
+//     the commands they start have no more rights than the agent.
+//   - It refuses to skip its own questions as root, unless a variable says that
+//     it is in a sandbox, which is true in swarm's sandbox.
+//   - A refresh token works once. So no agent gets that: it gets the access
+//     token alone, and ends when that ends.
 package claude
 
 import (
@@ -34,7 +34,7 @@ import (
 	"agentswarm/variants"
 )
 
-// Kind is what is known of Claude Code.
+// Kind returns the description of Claude Code.
 func Kind() agent.Kind {
 	return agent.Kind{
 		Name:    agent.KindClaude,
@@ -82,8 +82,8 @@ type Adapter struct{}
 // Parser reads streamed JSON.
 func (Adapter) Parser(spec *agent.Spec) agent.Parser { return newStream(spec) }
 
-// memory is read by nobody but us: the CLI reads it with the settings of a
-// repository, which it is not to have.
+// memory lists the files that swarm passes on: the CLI reads them with the
+// settings of a repository, which it must not have.
 func memory(*agent.Request) agent.Memory {
 	return agent.Memory{Own: []string{memoryFile, ".claude/" + memoryFile}}
 }

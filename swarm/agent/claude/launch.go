@@ -40,11 +40,12 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		Feed: message(r.Prompt), Again: message, Steer: message,
 		Env: []string{
 			"CLAUDE_CONFIG_DIR=" + r.State, "CLAUDE_CODE_MAX_RETRIES=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-			// Its memory would be thrown away, and its path differs from agent to agent in what they all begin with.
+			// Its memory would be thrown away, and the memory's path would make
+			// the common beginning of all agents' prompts differ.
 			"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1",
 			"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_BUG_COMMAND=1",
 		},
-		// They would make it take itself for a part of another one.
+		// They would make it take itself for a part of another Claude Code.
 		Unset: []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SIMPLE"},
 	}
 	if r.Walled {
@@ -63,13 +64,13 @@ func farewell(e event.Event) (text []byte, last bool) {
 	return nil, failed
 }
 
-// options are the flags that differ from one request to another.
+// options returns the flags that differ between requests.
 func options(r agent.Request) ([]string, error) {
 	s := r.Spec
 	var argv []string
 	add := func(words ...string) { argv = append(argv, words...) }
-	// Settings of a repository bring commands that nobody approved, and may have
-	// its model asked elsewhere, with the user's key.
+	// Settings of a repository bring commands without approval, and may send
+	// the model's requests to another server, with the user's key.
 	add("--setting-sources", "user")
 	add(permissions(r)...)
 	if len(r.Hook) > 0 {
@@ -126,7 +127,8 @@ const schemaFlag = "--json-schema="
 // their end.
 const maxSchema = 128<<10 - len(schemaFlag) - 1
 
-// check refuses what no agent of the kind can be told, by the name of the option.
+// check returns an error that names an option which no agent of the kind
+// supports.
 func check(s *agent.Spec) error {
 	_, err := options(agent.Request{Spec: s})
 	return err
@@ -193,12 +195,12 @@ func hooks(hook []string) map[string]any {
 	}
 }
 
-// hookSeconds is how long a hook may take: a person decides. A hook that takes
-// longer counts as one that has nothing against it, so this is a week.
+// hookSeconds is the time limit of a hook: a person decides. The CLI takes a
+// hook that times out as approval, so this is a week.
 const hookSeconds = 7 * 24 * 60 * 60
 
-// kept are the user's settings that agents share: which model, which provider
-// and how to log in there. What would start something, or allow it, is not.
+// kept returns the user's settings that agents share: the model, the provider
+// and the login there. It drops settings that start or allow something.
 func kept(text []byte) (map[string]any, error) {
 	var all map[string]any
 	if err := json.Unmarshal(text, &all); err != nil {

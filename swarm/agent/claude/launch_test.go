@@ -56,8 +56,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestThinking: how much it may think goes into its environment, and nothing
-// where nobody says.
+// TestThinking checks that the limit of thoughts goes into the environment, and
+// that no variable is set without a limit.
 func TestThinking(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]bool{0: false, 2000: true} {
@@ -71,8 +71,8 @@ func TestThinking(t *testing.T) {
 	}
 }
 
-// TestLaunch holds what goes around the options: the prompt on stdin and
-// nowhere else, and a state of its own.
+// TestLaunch checks the launch apart from the options: the prompt on stdin and
+// nowhere else, and a separate state.
 func TestLaunch(t *testing.T) {
 	t.Parallel()
 	l, err := Adapter{}.Launch(request(func(*agent.Request) {}))
@@ -99,8 +99,8 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// TestSettings holds what comes of the user's settings, and that the hook is
-// written as one command.
+// TestSettings checks the settings that are kept of the user's, and that the
+// hook is written as a single command.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	l, err := Adapter{}.Launch(request(func(r *agent.Request) {
@@ -136,7 +136,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestLogin holds which login counts, and that no agent gets what renews one.
+// TestLogin checks the choice of the login, and that no agent gets a refresh
+// token.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	const credentials = `{"version":1,"claudeAiOauth":{"accessToken":"at","refreshToken":"rt","expiresAt":1795215371326,"scopes":["s"]}}`

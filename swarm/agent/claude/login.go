@@ -11,8 +11,9 @@ import (
 	"agentswarm/swarm/wire"
 )
 
-// way is a way to log in: the variable that asks for it, who answers then if
-// not Anthropic, and the variables that it needs beside what is no secret.
+// way is a way to log in: the variable that selects it, the provider if that is
+// not Anthropic, and the variables that it needs in addition to those without
+// secrets.
 type way struct {
 	name, provider string
 	needs          []string
@@ -34,9 +35,10 @@ func clouds() []way {
 	}
 }
 
-// login finds how Claude Code would log in, in its own order: by a cloud, a key
-// in a variable, the program that prints one, a long-lived token, else by what
-// claude login has left. Its settings bring variables, too, which win.
+// login finds the login that Claude Code would use, in its own order: a cloud,
+// a key in a variable, the program that prints a key, a long-lived token, else
+// the stored login of claude login. Its settings have variables, too, which
+// win.
 func login(s agent.Surroundings) agent.Login {
 	dir := s.Getenv("CLAUDE_CONFIG_DIR")
 	if dir == "" {
@@ -93,8 +95,8 @@ func login(s agent.Surroundings) agent.Login {
 	return l
 }
 
-// configured is what the user's settings say of logins: variables, and whether
-// a program prints the key.
+// configured reads the logins in the user's settings: variables, and whether a
+// program prints the key.
 func configured(files []agent.File) (env map[string]string, helper bool) {
 	var all struct {
 		Env    map[string]any `json:"env"`
@@ -102,7 +104,7 @@ func configured(files []agent.File) (env map[string]string, helper bool) {
 	}
 	for _, f := range files {
 		if f.Name == settingsFile {
-			wire.Decode(f.Data, &all) // what is wrong with it is said at the launch
+			wire.Decode(f.Data, &all) // the launch reports the errors in it
 		}
 	}
 	env = map[string]string{}
@@ -114,7 +116,7 @@ func configured(files []agent.File) (env map[string]string, helper bool) {
 	return env, all.Helper != ""
 }
 
-// subscribed logs in by what claude login has left, if there is such.
+// subscribed uses the stored login of claude login, if there is one.
 func subscribed(l *agent.Login, s agent.Surroundings, dir string) {
 	text, err := s.Read(filepath.Join(dir, credentialsFile))
 	if err != nil {
@@ -131,9 +133,9 @@ func subscribed(l *agent.Login, s agent.Surroundings, dir string) {
 		until.Format(time.RFC3339))
 }
 
-// lent is a copy of the credentials without what renews them: that works once,
-// and of a hundred agents that use it ninety-nine would be logged out, and the
-// user with them.
+// lent returns a copy of the credentials without the refresh token. That works
+// once: of a hundred agents that use it ninety-nine would be logged out, and
+// the user with them.
 func lent(text []byte) (file []byte, until time.Time, err error) {
 	var all struct {
 		Account map[string]any `json:"claudeAiOauth"`

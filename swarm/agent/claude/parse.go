@@ -13,15 +13,15 @@ import (
 	"agentswarm/swarm/wire"
 )
 
-// stream reads what one agent says.
+// stream parses the output of one agent.
 type stream struct {
 	wire.Lines
 	brief bool
 	model string
 	last  string // the message that was spoken of last
 	turns int
-	// paid is what streams have told of since the last result, and cost what
-	// results have told of in all.
+	// paid is the usage that streams reported since the last result. cost is
+	// the total cost that results reported.
 	paid task.Usage
 	cost float64
 	// rejected is the quota window that was told to be used up; nil: none.
@@ -36,7 +36,7 @@ func newStream(spec *agent.Spec) *stream {
 	return s
 }
 
-// Brief spares what tools are given and what comes of them.
+// Brief drops the input and output of tools.
 func (s *stream) Brief() { s.brief = true }
 
 // passed knows the lines of which there are most: the words of the model as
@@ -50,7 +50,7 @@ func passed(head []byte) bool {
 		bytes.HasPrefix(rest, []byte(`"delta":{"thinking":`)) || bytes.HasPrefix(rest, []byte(`"type":"content_block_delta"`))
 }
 
-// usage is how the API counts: input leaves out what came from the cache.
+// usage is the usage as the API reports it: input leaves out cached tokens.
 type usage struct {
 	Input      int64 `json:"input_tokens"`
 	Output     int64 `json:"output_tokens"`
@@ -64,7 +64,7 @@ func (u usage) plain() task.Usage {
 	}
 }
 
-// share is what one model has used, as results count it.
+// share is the usage of a model, as results report it.
 type share struct {
 	Input      int64 `json:"inputTokens"`
 	Output     int64 `json:"outputTokens"`
@@ -80,7 +80,7 @@ type line struct {
 	Subtype string `json:"subtype"`
 	Session string `json:"session_id"`
 	Model   string `json:"model"`
-	Parent  string `json:"parent_tool_use_id"` // set on what a helper of the agent says
+	Parent  string `json:"parent_tool_use_id"` // set on messages of a helper of the agent
 
 	Message struct {
 		ID      string          `json:"id"`
@@ -108,7 +108,7 @@ type line struct {
 	Delay       float64 `json:"retry_delay_ms"`
 }
 
-// read reads one line.
+// read reads a line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
 	if !wire.Decode(text, &l) || l.Type == "" {
@@ -155,7 +155,7 @@ func (s *stream) system(l *line) []event.Event {
 	}
 }
 
-// assistant reads what the model said: one block of a message a line.
+// assistant reads a message of the model: one block of a message a line.
 func (s *stream) assistant(l *line) (found []event.Event) {
 	if l.Message.Model == "<synthetic>" {
 		return nil // an error, which the result tells of
@@ -182,8 +182,8 @@ func (s *stream) assistant(l *line) (found []event.Event) {
 	return found
 }
 
-// result is the end of what the agent was asked: an answer or an error. It
-// tells of what was used; what streams have told of already is left out.
+// result reads the end of a request: an answer or an error. It reports usage,
+// less the usage that streams reported already.
 func (s *stream) result(l *line) (found []event.Event) {
 	var all task.Usage
 	cost := max(0, l.Cost-s.cost)

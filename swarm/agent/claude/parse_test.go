@@ -14,7 +14,7 @@ func read(spec *agent.Spec, text []byte, size int) (said []string, used task.Usa
 	return agenttest.Read(Adapter{}.Parser(spec), text, size)
 }
 
-// TestRecorded reads what the real CLI wrote.
+// TestRecorded reads recorded output of the real CLI.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	failed := func(kind string) []string { return []string{"session ? fake-model", "error " + kind} }
@@ -48,8 +48,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestCost holds that the cost counts from where a fork's parent ended, and that
-// what is a guess is none.
+// TestCost checks that the cost counts from the end of a fork's parent, and
+// that a guessed cost is dropped.
 func TestCost(t *testing.T) {
 	t.Parallel()
 	result := func(cost, basis string) string {
@@ -73,8 +73,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestCostOnce holds that what a result says that all cost is not paid beside
-// what was computed of its parts.
+// TestCostOnce checks that the total cost of a result does not count beside the
+// computed costs of its parts.
 func TestCostOnce(t *testing.T) {
 	t.Parallel()
 	price := func(model string, u task.Usage) (float64, bool) { return float64(u.Output), model != "unknown" }
@@ -112,7 +112,7 @@ func TestCostOnce(t *testing.T) {
 	}
 }
 
-// TestLines holds what becomes of lines of other kinds.
+// TestLines checks the events of lines of other kinds.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ line, want string }{

@@ -19,8 +19,8 @@ type rateLimit struct {
 	Overage     bool    `json:"isUsingOverage"`
 }
 
-// limits reads what the agent says of its quota windows. One that is used up is
-// kept for the error that follows.
+// limits reads the agent's report of its quota windows. It keeps an exhausted
+// window for the error that follows.
 func (s *stream) limits(r *rateLimit) []event.Event {
 	switch {
 	case r.Type == "":
@@ -65,7 +65,7 @@ var exhausted = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:you[’']ve (?:hit|reached) your (?:` + window + ` )?limit\b|(?:claude (?:ai )?)?` + window + ` limit reached\b)`)
 })
 
-// temporary begins what Claude Code says of a server that has too much to do.
+// temporary begins Claude Code's message about an overloaded server.
 const temporary = "temporarily limiting requests"
 
 // quotaOf is the window that an error of the agent is about; nil: it is about

@@ -27,7 +27,7 @@ func errorResult(status int, text string) string {
 	return fmt.Sprintf(`{"type":"result","subtype":"success","is_error":true,"api_error_status":%d,"result":%q,"session_id":"s"}`+"\n", status, text)
 }
 
-// TestQuota holds what is read of quota windows that are used up.
+// TestQuota checks the parsed quota windows that are used up.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	rejected := limitEvent(`"status":"rejected","resetsAt":1795500000,"rateLimitType":"five_hour","isUsingOverage":false`)
@@ -75,7 +75,7 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// TestQuotaUsed holds what is read of a window before it is used up.
+// TestQuotaUsed checks a parsed window before it is used up.
 func TestQuotaUsed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// attempt is one at running the real CLI.
+// attempt is a run of the real CLI.
 type attempt struct {
 	t       *testing.T
 	model   *model
@@ -70,7 +70,7 @@ func real(t *testing.T, turns ...turn) *attempt {
 	return a
 }
 
-// workspace is a repository with one commit.
+// workspace makes a repository with a single commit.
 func workspace(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -90,7 +90,7 @@ func workspace(t *testing.T) string {
 	return dir
 }
 
-// wired writes the files of a launch, as whoever drives agents does.
+// wired writes the files of a launch, as the engine does.
 type wired struct {
 	Adapter
 	t *testing.T
@@ -165,7 +165,8 @@ func (a *attempt) good() *agent.Outcome {
 	return out
 }
 
-// record keeps a stream for the golden tests, without what differs each time.
+// record keeps a stream for the golden tests, without the parts that differ
+// each time.
 func record(t *testing.T, stdout, dir string) {
 	stream, err := os.ReadFile(stdout)
 	if err != nil {
@@ -201,7 +202,7 @@ func (a *attempt) file(name string) string {
 	return string(content)
 }
 
-// heard is what it has said so far.
+// heard returns the output so far.
 func (a *attempt) heard() string {
 	text, _ := os.ReadFile(a.stdout)
 	return string(text)

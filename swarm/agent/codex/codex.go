@@ -1,39 +1,40 @@
 // Package codex drives agents of OpenAI's Codex CLI.
 //
-// It owns how such an agent is set up and started, what is said to it, and
-// what its messages mean. It starts nothing, and reads no file but through the
-// [agent.Surroundings] of a login.
+// It owns the setup and start of such an agent, the messages to it, and the
+// meaning of its own messages. It starts nothing, and reads files only through
+// the [agent.Surroundings] of a login.
 //
 // The agent is started as "codex app-server": JSON-RPC, one message a line.
-// "codex exec --json" tells too little: nothing of what was used before all is
-// done, no model, no turns of the model, no status of a refused request.
+// "codex exec --json" reports too little: no usage before the end, no model, no
+// turns of the model, no status of a refused request.
 //
 // Trials of 0.169.0 showed these facts, beyond its documentation:
 //
-//   - What is used comes after each answer of the model, as the total of the
+//   - Usage comes after each answer of the model, as the total of the
 //     conversation and as the last part. A fork counts its parent in the total.
 //   - A new conversation that names its folder marks that as trusted in
-//     config.toml, and then runs what the repository configures. One that does
-//     not takes the folder of the process. A fork that does not name its folder
-//     works in that of its parent, so it must: "." will do.
-//   - turn/start while the model works adds to what it is doing.
-//   - Hooks that nobody trusted do not run, without a word. The option of the
-//     command line that changes this is not one of app-server; the setting
-//     bypass_hook_trust of a conversation is.
+//     config.toml, and then runs the repository's configured commands. A
+//     conversation that does not name it takes the folder of the process. A
+//     fork that does not name its folder works in that of its parent, so it
+//     must: "." will do.
+//   - turn/start while the model works adds to the current turn.
+//   - Hooks that are not trusted are silently skipped. app-server lacks the
+//     command line option that changes this; a conversation has the setting
+//     bypass_hook_trust.
 //   - A hook that fails in another way than with exit status 2 lets the tool
 //     run.
-//   - Neither CODEX_API_KEY nor OPENAI_API_KEY is looked at: keys are in
-//     auth.json, or in the variable that a provider names. A ChatGPT login
-//     works without its refresh token until its access token has expired.
-//   - The built-in provider cannot be configured, and tries 30 times. One with
-//     its name and its login can, and is the same.
+//   - It ignores CODEX_API_KEY and OPENAI_API_KEY: keys are in auth.json, or in
+//     the variable that a provider names. A ChatGPT login works without its
+//     refresh token until its access token has expired.
+//   - The built-in provider cannot be configured, and tries 30 times. A copy
+//     with its name and its login can be configured, and acts the same.
 //   - Commands run in login shells, whose profile replaces PATH, unless that is
 //     forbidden.
 //   - Its sandbox starts nothing where its state lies below TMPDIR.
-//   - Its sandbox starts nothing for root inside walls that are namespaces
-//     themselves: the kernel lets root be mapped once only.
-//   - A word that comes while the model answers can make it begin anew; what
-//     the first answer took is not told.
+//   - Its sandbox starts nothing for root inside a sandbox of namespaces: the
+//     kernel lets root be mapped once only.
+//   - A message during the model's answer can make it begin anew; the usage of
+//     the first answer is not reported.
 //   - The output of a command is reported up to 1 MiB, and escaped.
 package codex
 
@@ -45,7 +46,7 @@ import (
 	"agentswarm/variants"
 )
 
-// Kind is what is known of these agents.
+// Kind returns the description of these agents.
 func Kind() agent.Kind {
 	return agent.Kind{
 		Name: agent.KindCodex, Adapter: Adapter{},

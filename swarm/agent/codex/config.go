@@ -17,18 +17,18 @@ import (
 // configFile is the user's configuration, and that of each agent.
 const configFile = "config.toml"
 
-// table is one of TOML, or an object of JSON.
+// table is a table of TOML, or an object of JSON.
 type table = map[string]any
 
-// provider is the name of the one that stands for the built-in one.
+// provider is the name of the provider that replaces the built-in one.
 const provider = "swarm"
 
-// hookTime is how long a hook may take, in seconds: a person may be asked. One
-// that takes longer is passed over by the agent, so this is long.
+// hookTime is the time limit of a hook, in seconds: a person may decide. The
+// agent ignores a hook that takes longer, so this is a week.
 const hookTime = 7 * 24 * 60 * 60
 
-// compose is the configuration of an agent: the user's, less what is about
-// how they sit before it, and ours.
+// compose returns the configuration of an agent: the user's, without settings
+// of the terminal, and swarm's.
 func compose(r *agent.Request) ([]byte, error) {
 	settings, err := users(r.Login.Files)
 	if err != nil {
@@ -58,7 +58,7 @@ func compose(r *agent.Request) ([]byte, error) {
 	return text, nil
 }
 
-// own sets what every agent has in common, and what the request asks for.
+// own adds the settings that every agent shares, and those of the request.
 func own(settings table, r *agent.Request) {
 	settings["approval_policy"] = policy(r)
 	settings["sandbox_mode"] = sandbox(r)
@@ -111,15 +111,16 @@ func own(settings table, r *agent.Request) {
 	}
 }
 
-// providers keeps the agent from trying again for long. A stream that breaks is
-// worth two more tries, for what the agent has done so far would be lost, and
-// it waits as long as it is told to.
+// providers limits the agent's retries. It allows two retries of a broken
+// stream, since the work so far would be lost. The agent waits as long as a
+// provider says.
 func providers(settings table) {
 	name, _ := settings["model_provider"].(string)
 	all := within(settings, "model_providers")
 	if name == "" || name == "openai" {
 		name = provider
-		// Built-in ones cannot be configured. This is that one otherwise.
+		// Built-in providers cannot be configured. This is the same provider
+		// under another name.
 		all[name] = table{
 			"name": "OpenAI", "wire_api": "responses", "requires_openai_auth": true,
 			"env_http_headers": table{"OpenAI-Organization": "OPENAI_ORGANIZATION", "OpenAI-Project": "OPENAI_PROJECT"},

@@ -18,14 +18,14 @@ import (
 // failure is an error as the agent tells of it.
 type failure struct {
 	Message string `json:"message"`
-	// Info is a word, or an object whose only member is one and holds the
-	// status of a request.
+	// Info is a word, or an object with a single member, which holds the status
+	// of a request.
 	Info    json.RawMessage `json:"codexErrorInfo"`
 	Details string          `json:"additionalDetails"`
 }
 
-// UnmarshalJSON takes what is no object for none: other messages have other
-// things by the name of errors.
+// UnmarshalJSON ignores a value that is no object: other messages use the name
+// for other values.
 func (f *failure) UnmarshalJSON(text []byte) error {
 	type plain failure
 	var p plain
@@ -35,7 +35,8 @@ func (f *failure) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// means is the kind of the error, what to tell people, and how long to wait.
+// means returns the kind of the error, the message for people, and the time to
+// wait.
 func (f *failure) means() (kind task.ErrorKind, message string, afterMS int64) {
 	message = f.Message
 	if f.Details != "" && strings.HasPrefix(message, "Reconnecting") {
@@ -45,7 +46,7 @@ func (f *failure) means() (kind task.ErrorKind, message string, afterMS int64) {
 	return f.kind(message), message, after(message)
 }
 
-// kind goes by what the agent calls the error, then by the status of the
+// kind decides by the agent's name of the error, then by the status of the
 // request, then by its words.
 func (f *failure) kind(message string) task.ErrorKind {
 	word, status := f.info()
@@ -85,8 +86,8 @@ func (f *failure) info() (word string, status int) {
 	if json.Unmarshal(f.Info, &named) != nil {
 		return "", 0
 	}
-	// There is one, as far as is known; of several the last by name, so that a
-	// line means the same each time it is read.
+	// There is one member, as far as is known. Of several the last by name
+	// counts, so that a line means the same each time it is read.
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		word = name
 		if detail := named[name]; detail.Status != nil {

@@ -61,7 +61,8 @@ func inquiry(w *heard, line []byte) (*event.Asked, bool) {
 	return &event.Asked{ID: inquiryMethod + " " + string(name.json()), Action: action.json()}, true
 }
 
-// replyInquiry answers it. The agent goes on by itself where nobody answers.
+// replyInquiry answers an inquiry. The agent continues by itself without an
+// answer.
 func (t *talk) replyInquiry(name string, r agent.Reply) []byte {
 	var of struct {
 		ID        json.RawMessage `json:"id"`

@@ -7,7 +7,7 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// TestInquiry holds that a question of the agent comes with its whole text and
+// TestInquiry checks that a question of the agent comes with its whole text and
 // all options, and that the answer goes to the question it was given to.
 func TestInquiry(t *testing.T) {
 	t.Parallel()
@@ -49,7 +49,7 @@ func TestInquiry(t *testing.T) {
 	}
 }
 
-// TestReplyWithText holds that a text beside a yes is sent as a message.
+// TestReplyWithText checks that a text beside a yes is sent as a message.
 func TestReplyWithText(t *testing.T) {
 	t.Parallel()
 	got := string((&talk{thread: "t", request: agent.Request{Spec: &agent.Spec{}}}).reply(agent.Reply{Ask: "item/commandExecution/requestApproval 7", Allow: true, Text: "once"}))

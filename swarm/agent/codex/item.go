@@ -17,7 +17,8 @@ func silent(kind string) bool {
 	return false
 }
 
-// started is the beginning of a part. All but what its user said is the model's.
+// started reads the beginning of a part. All parts except the user's messages
+// are the model's.
 func (p *parser) started(i *item) []event.Event {
 	if i.Type == "" || i.Type == "userMessage" || i.Type == "hookPrompt" {
 		return nil
@@ -87,7 +88,7 @@ func (i *item) name() string {
 	return i.Type
 }
 
-// input is what the tool was given.
+// input returns the input of the tool.
 func (i *item) input() json.RawMessage {
 	switch i.Type {
 	case "commandExecution":
@@ -105,7 +106,7 @@ func (i *item) ok() bool {
 	return (i.Status == "completed" || i.Status == "") && (i.Exit == nil || *i.Exit == 0) && empty(i.Error)
 }
 
-// outcome is what came of it.
+// outcome returns the result of the tool.
 func (i *item) outcome() json.RawMessage {
 	switch {
 	case i.Type == "commandExecution":
@@ -126,8 +127,8 @@ func (i *item) outcome() json.RawMessage {
 
 func empty(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
 
-// cut is what the beginning of a line says that was too long to be kept: which
-// tool ended, and how, as a rule.
+// cut reads the beginning of a line that was too long to be kept: as a rule the
+// tool that ended, and its status.
 func (p *parser) cut(head []byte) []event.Event {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return nil

@@ -49,11 +49,12 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 // rulesFile has rules about commands, below the state folder.
 const rulesFile = "rules/swarm.rules"
 
-// rules cover the commands that codex refuses by itself where nobody can be
-// asked, such as rm -f, and scripts that it cannot read. The hook has asked about
-// each before. A rule that allows a command also takes it out of the sandbox of
-// codex, so only agents behind walls get such rules. Elsewhere codex asks its
-// client, which accepts each command that the hook has passed, see [parser.passed].
+// rules cover the commands that codex refuses by itself where no person can be
+// asked, such as rm -f, and scripts that it cannot read. The hook has asked
+// about each before. A rule that allows a command also takes it out of the
+// sandbox of codex, so only agents in swarm's sandbox get such rules. Elsewhere
+// codex asks its client, which accepts each command that the hook has passed,
+// see [parser.passed].
 func rules(r *agent.Request) []byte {
 	decision := "prompt"
 	if r.Walled {
@@ -65,11 +66,12 @@ prefix_rule(pattern=[["sh", "bash", "zsh", "/bin/sh", "/bin/bash", "/bin/zsh", "
 `, "{decision}", decision))
 }
 
-// never is the policy of an agent that asks nobody.
+// never is the policy of an agent that never asks.
 const never = "never"
 
-// policy is when codex asks its client. Without walls it asks about commands that
-// a rule names. It never asks to leave its sandbox, nor offers that to its model.
+// policy returns the cases in which codex asks its client. Without swarm's
+// sandbox it asks about commands that a rule names. It never asks to leave its
+// sandbox, nor offers that to its model.
 func policy(r *agent.Request) any {
 	if r.Walled || len(r.Hook) == 0 {
 		return never
@@ -108,14 +110,15 @@ func refused(r *agent.Request) error {
 	return err
 }
 
-// check refuses what no agent of the kind can be told, by the name of the option.
+// check returns an error that names an option which no agent of the kind
+// supports.
 func check(s *agent.Spec) error {
 	_, err := reads(s)
 	return err
 }
 
-// reads reports whether an agent may only read. Codex reads and writes with
-// one tool, its shell, which can be kept from writing and from nothing else.
+// reads reports whether an agent may only read. Codex reads and writes with a
+// single tool, its shell. Its sandbox can forbid writing and nothing else.
 func reads(s *agent.Spec) (bool, error) {
 	if err := s.CheckReads(); err != nil {
 		return true, err
@@ -132,9 +135,10 @@ func reads(s *agent.Spec) (bool, error) {
 	return false, nil
 }
 
-// sandbox is what commands of the agent run in. Walls around the agent make it
-// superfluous: to one that only reads they show a workspace that nobody can write
-// to. Of root it would start nothing there, not even what reads.
+// sandbox returns the sandbox of the agent's own commands. Swarm's sandbox
+// around the agent makes it superfluous: an agent that only reads has a
+// read-only workspace there. For root it would start no command there, not even
+// one that reads.
 func sandbox(r *agent.Request) string {
 	switch only, _ := reads(r.Spec); {
 	case r.Walled:

@@ -26,7 +26,7 @@ func asking(change func(*agent.Request)) agent.Request {
 	return r
 }
 
-// launch is what a request comes to, with the settings of the agent.
+// launch returns the launch of a request, with the settings of the agent.
 func launch(t *testing.T, change func(*agent.Request)) (agent.Launch, table) {
 	t.Helper()
 	l, err := Adapter{}.Launch(asking(change))
@@ -98,7 +98,7 @@ func TestScratch(t *testing.T) {
 	}
 }
 
-// TestLaunchOptions has one option a row, and what comes of it.
+// TestLaunchOptions has one option a row, and its effect.
 func TestLaunchOptions(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -289,9 +289,9 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// TestRules holds that codex does not refuse by itself the commands that the hook
-// asks about. Behind walls it allows them. Elsewhere it asks its client, because a
-// rule that allows would take them out of its sandbox.
+// TestRules checks that codex does not refuse by itself the commands that the
+// hook asks about. In swarm's sandbox it allows them. Elsewhere it asks its
+// client, because a rule that allows would take them out of its sandbox.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	parts := map[string]any{"granular": map[string]any{
@@ -332,8 +332,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestPassed holds that a command which the hook has passed is accepted once, and
-// that people are asked about any other.
+// TestPassed checks that a command which the hook has passed is accepted once,
+// and that people are asked about any other.
 func TestPassed(t *testing.T) {
 	t.Parallel()
 	const asks = `{"id":7,"method":"item/commandExecution/requestApproval","params":{"itemId":"c1"}}`

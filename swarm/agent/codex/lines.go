@@ -11,6 +11,6 @@ func newParser() *parser {
 	return p
 }
 
-// Brief spares what only a face shows: what tools are given and what comes of
-// them, and the text of unknown messages.
+// Brief drops the data that only a user interface shows: the input and output
+// of tools, and the text of unknown messages.
 func (p *parser) Brief() { p.brief = true }

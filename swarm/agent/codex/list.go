@@ -25,8 +25,8 @@ func askModels(r agent.Request) (agent.Launch, error) {
 	return l, nil
 }
 
-// readModels reads the catalogue. What codex does not show to people it does not
-// offer them either.
+// readModels reads the catalogue. It leaves out the models that codex hides
+// from people.
 func readModels(said string) []agent.Listed {
 	var read struct {
 		Models []json.RawMessage `json:"models"`

@@ -38,8 +38,8 @@ func FuzzReadModels(f *testing.F) {
 	})
 }
 
-// TestAskModels: it lists in a state folder of its own, with the user's login
-// and without what may start something.
+// TestAskModels checks that the listing uses a separate state folder, with the
+// user's login and without settings that may start something.
 func TestAskModels(t *testing.T) {
 	t.Parallel()
 	l, err := askModels(agent.Request{

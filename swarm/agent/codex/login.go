@@ -20,8 +20,8 @@ const (
 	maxInstallation  = 256
 )
 
-// login finds out how codex would log in, in its own order: the key for one
-// run, what is stored, and last a key that is there for anybody.
+// login finds the login that codex would use, in its own order: the key for a
+// single run, the stored login, and last a general key.
 func login(s agent.Surroundings) agent.Login {
 	home := s.Getenv("CODEX_HOME")
 	if home == "" {
@@ -50,7 +50,7 @@ func login(s agent.Surroundings) agent.Login {
 	}
 	settings, err := users(found.Files)
 	if err != nil {
-		settings = table{} // whoever starts an agent says so
+		settings = table{} // the launch reports the error
 	}
 	found.Env = ofServers(settings)
 	name, _ := settings["model_provider"].(string)
@@ -81,7 +81,7 @@ func login(s agent.Surroundings) agent.Login {
 }
 
 // stored finds a login with OpenAI. Keys become part of the state of an agent:
-// what its commands see in their environment they can print.
+// its commands can print the variables of their environment.
 func stored(s agent.Surroundings, home string, found *agent.Login) {
 	if key := s.Getenv("CODEX_API_KEY"); key != "" {
 		found.Name = "key in $CODEX_API_KEY"
@@ -106,9 +106,8 @@ func keyFile(key string) agent.File {
 }
 
 // ofFile takes the login that codex has stored, and reports whether there is
-// one. A refresh token can be used once: two agents that had it would log each
-// other out, and the user with them. Without it they use what there is until
-// that ends.
+// one. A refresh token works once: two agents with a copy would log each other
+// out, and the user too. Without it they use the access token until it expires.
 func ofFile(text []byte, found *agent.Login) bool {
 	var auth map[string]json.RawMessage
 	if json.Unmarshal(text, &auth) != nil {

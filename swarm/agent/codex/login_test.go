@@ -36,7 +36,7 @@ func TestLogin(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		env, files m
-		want       string // the name, or else what is missing
+		want       string // the name, or else the missing login
 		vars       []string
 		stored     string // in auth.json
 		risk       bool
@@ -104,7 +104,7 @@ func TestLoginFiles(t *testing.T) {
 	}
 }
 
-// TestInstallation holds that agents get the id of the user's installation of
+// TestInstallation checks that agents get the id of the user's installation of
 // codex, where that is valid.
 func TestInstallation(t *testing.T) {
 	t.Parallel()

@@ -12,17 +12,17 @@ import (
 	"agentswarm/swarm/wire"
 )
 
-// parser reads the messages of one agent, one a line.
+// parser reads the messages of one agent: one a line.
 type parser struct {
 	wire.Lines
 	brief bool
 
 	thread, model string          // the conversation; empty until it is known
-	turn          string          // what the agent works at; empty: it does not
+	turn          string          // the current turn of the agent; empty: none
 	turns         int             // of the model
 	begun         bool            // the current turn of the model was told of
 	answer        string          // the last that was said in this turn
-	total         tokens          // what the conversation had used when last told
+	total         tokens          // the conversation's usage by the last report
 	counted       bool            // total is known
 	tools         map[string]bool // those that were begun and have not ended
 	windows       rateLimits      // of quotas, as they were told last
@@ -96,7 +96,7 @@ type tokens struct {
 	Output     int64 `json:"outputTokens"`
 }
 
-// read adds what a line says. It keeps nothing of the line itself.
+// read adds the events of a line. It keeps nothing of the line itself.
 func (p *parser) read(line []byte) (found []event.Event) {
 	line = bytes.TrimSpace(line)
 	if line[0] != '{' {
@@ -118,8 +118,8 @@ func (p *parser) read(line []byte) (found []event.Event) {
 	return append(found, p.message(&w, line)...)
 }
 
-// dull reports whether a line is one of those that come for each few words of
-// the model or of a command, and say nothing that is not said again.
+// dull reports whether a line belongs to those that come for each few words of
+// the model or of a command, and that later lines repeat.
 func dull(line []byte) bool {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"method":"item/`))
 	if !ok {
@@ -130,7 +130,7 @@ func dull(line []byte) bool {
 		bytes.HasSuffix(method, []byte("/delta"))
 }
 
-// message is what a message means.
+// message returns the events of a message.
 func (p *parser) message(w *heard, line []byte) []event.Event {
 	switch {
 	case w.Method == "":
@@ -145,13 +145,13 @@ func (p *parser) message(w *heard, line []byte) []event.Event {
 		if asks, ok := inquiry(w, line); ok {
 			return []event.Event{asks}
 		}
-		return []event.Event{&event.Raw{Line: bytes.Clone(line)}} // somebody must refuse it
+		return []event.Event{&event.Raw{Line: bytes.Clone(line)}} // the caller must refuse it
 	}
 	if w.Method == "account/rateLimits/updated" {
 		return p.limits(w.Params.Limits)
 	}
 	if w.Params.Thread != "" && w.Params.Thread != p.thread {
-		return nil // somebody else's
+		return nil // not for us
 	}
 	switch w.Method {
 	case "turn/started":
@@ -212,8 +212,7 @@ func (p *parser) passed(tool string) bool {
 	return passed
 }
 
-// known reports whether a notice is one of those that were not asked for, or
-// of something that is told of otherwise.
+// known reports whether a notice is unsolicited, or repeats another message.
 func known(method string) bool {
 	for _, other := range unwanted() {
 		if method == other {
@@ -224,7 +223,7 @@ func known(method string) bool {
 		strings.HasPrefix(method, "thread/") || strings.HasPrefix(method, "mcpServer/")
 }
 
-// answered is what an answer to a request of ours means.
+// answered returns the events of a response to a request of swarm.
 func (p *parser) answered(w *heard, line []byte) []event.Event {
 	switch {
 	case len(w.ID) == 0:
@@ -276,8 +275,8 @@ func (p *parser) models(found []event.Event) []event.Event {
 	return append(found, &event.Turn{N: p.turns})
 }
 
-// used is what an answer of the model has taken, and its end. What is told of
-// a turn before this one is of a parent.
+// used reads the usage of a model's answer, and its end. A turn before the
+// current turn belongs to a parent.
 func (p *parser) used(w *params) []event.Event {
 	if p.turn == "" || w.TurnID != p.turn {
 		return nil

@@ -26,7 +26,7 @@ func feed(p *parser, stream []byte, size int) []event.Event {
 	}
 	var all []event.Event
 	for piece := range slices.Chunk(stream, size) {
-		// A parser must not keep what it is lent.
+		// A parser must not keep a borrowed buffer.
 		lent := bytes.Clone(piece)
 		all = append(all, p.Feed(lent)...)
 		clear(lent)
@@ -49,7 +49,7 @@ func lines(t testing.TB, events []event.Event) []byte {
 	return out.Bytes()
 }
 
-// TestStreams reads what the real CLI wrote.
+// TestStreams reads recorded output of the real CLI.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob("testdata/*/in.jsonl")
@@ -167,7 +167,7 @@ func TestLongLine(t *testing.T) {
 	t.Parallel()
 	start := notice("item/started", `"item":{"type":"commandExecution","id":"c","command":"x","cwd":"/w","status":"inProgress"}`)
 	end := notice("item/completed", `"item":{"type":"commandExecution","id":"c","status":"completed","aggregatedOutput":"`+strings.Repeat("x", wire.MaxLine)+`"}`)
-	// As the real one writes it: what it is about comes behind.
+	// The real CLI writes the identifying members last.
 	end = `{"method":"item/completed","params":` + end[strings.Index(end, `{"threadId"`):]
 	for _, size := range []int{0, 64 << 10, wire.MaxLine} {
 		p := newParser()
@@ -213,7 +213,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestBrief leaves out what only a face shows, and no request.
+// TestBrief drops the data that only a user interface shows, and no request.
 func TestBrief(t *testing.T) {
 	t.Parallel()
 	p := newParser()
@@ -271,8 +271,8 @@ func TestMeans(t *testing.T) {
 	}
 }
 
-// TestMeansOneThing holds that an error of two names is of the same kind each time
-// that it is read, by the process that saw it and by each later one.
+// TestMeansOneThing checks that an error of two names has the same kind each
+// time it is read, in the first process and in each later one.
 func TestMeansOneThing(t *testing.T) {
 	t.Parallel()
 	f := failure{Message: "x", Info: []byte(`{"unauthorized":{},"serverOverloaded":{}}`)}
@@ -283,7 +283,7 @@ func TestMeansOneThing(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that a stream says the same wherever it is cut, also where
+// FuzzParse checks that a stream says the same wherever it is cut, also where
 // its lines are given back, and that nothing panics.
 func FuzzParse(f *testing.F) {
 	cases, _ := filepath.Glob("testdata/*/in.jsonl")

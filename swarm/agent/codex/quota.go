@@ -49,9 +49,10 @@ func (p *parser) limits(r rateLimits) (found []event.Event) {
 	return found
 }
 
-// quotaOf is the window that an error is about; nil: it is about none, or nobody
-// knows when there is more. All models of the account share it. Of the windows
-// that were told, those that are used up count, and of them the last to end.
+// quotaOf returns the quota window of an error; nil if the error has none, or
+// if the end of the window is unknown. All models of the account share it. Of
+// the reported windows, those that are used up count, and of them the last to
+// end.
 func (p *parser) quotaOf(f *failure, kind task.ErrorKind, message string) *event.Quota {
 	if kind != task.Quota {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestQuota holds what is read of the windows of an account.
+// TestQuota checks the parsed windows of an account's quota.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	limits := func(primary, secondary int) string {

@@ -101,7 +101,7 @@ func TestRealErrors(t *testing.T) {
 	}
 }
 
-// TestRealRefused has nobody listen where the model should be.
+// TestRealRefused runs codex without a server at the model's address.
 func TestRealRefused(t *testing.T) {
 	t.Parallel()
 	a := real(t, done())
@@ -118,7 +118,7 @@ func TestRealHook(t *testing.T) {
 	a := real(t, turn{Items: []object{shell("c1", "rm -r a.txt"), shell("c2", "echo fine > f.txt"), patch("c3", "b.txt", "x")}}, done())
 	script := filepath.Join(t.TempDir(), "it's a hook")
 	testprogram.Write(t, script, "#!/bin/sh\nt=$(cat)\ncase $t in *'rm -r'*) echo \"no: $*\" >&2; exit 2;; *apply_patch*) exit 1;; esac\n")
-	// What the repository brings is not trusted, though hooks are.
+	// The repository's own files are not trusted, though hooks are.
 	if err := os.MkdirAll(filepath.Join(a.dir, ".codex"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestRealSchema(t *testing.T) {
 	}
 }
 
-// TestRealFork goes on with a conversation in another state and workspace.
+// TestRealFork continues a conversation in another state and workspace.
 func TestRealFork(t *testing.T) {
 	t.Parallel()
 	a := real(t, turn{Items: []object{text("I am the parent.")}, In: 1000, Out: 10})
@@ -207,8 +207,9 @@ func TestRealFork(t *testing.T) {
 	}
 }
 
-// TestRealReadOnly: its own sandbox keeps it from writing, but for behind walls,
-// which do so in its place and which it would not start in.
+// TestRealReadOnly checks that codex's own sandbox keeps it from writing.
+// Swarm's sandbox does so in its place, since codex's sandbox would not start
+// there.
 func TestRealReadOnly(t *testing.T) {
 	t.Parallel()
 	for _, walled := range []bool{false, true} {

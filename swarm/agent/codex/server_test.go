@@ -25,7 +25,7 @@ type turn struct {
 	Out    int64
 }
 
-// text is what the model says.
+// text is a text of the model.
 func text(words string) object {
 	return object{"type": "message", "role": "assistant", "id": "m", "content": []object{{"type": "output_text", "text": words}}}
 }
@@ -41,17 +41,17 @@ func patch(id, file, line string) object {
 }
 
 // model is a server of the Responses API that gives the answers of a test in
-// turn, and the last one again.
+// turn, and repeats the last.
 type model struct {
 	*httptest.Server
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	turns []turn
 	asked []request
-	seen  chan struct{} // one for each request
+	seen  chan struct{} // a value for each request
 }
 
-// request is one that was made of the model.
+// request is a request to the model.
 type request struct {
 	Model     string            `json:"model"`
 	Input     json.RawMessage   `json:"input"`

@@ -11,24 +11,24 @@ import (
 	"agentswarm/swarm/schema"
 )
 
-// The ids of what is asked of the agent, which its answers repeat.
+// The ids of requests to the agent, which its answers repeat.
 const (
 	idHello  = 0 // initialize
 	idThread = 1 // a new conversation, or a fork
-	idTurn   = 2 // the prompt, or another one
+	idTurn   = 2 // the prompt, or a later prompt
 	idSteer  = 3 // a word while it works
 )
 
-// talk is what is said to one agent. What it says depends on what the agent
-// has said of its conversation.
+// talk is the sender of messages to one agent. The messages depend on the
+// agent's reports of its conversation.
 type talk struct {
 	request agent.Request
 
-	mu     sync.Mutex // guards what follows: people steer from elsewhere
+	mu     sync.Mutex // guards the fields below: people steer from other goroutines
 	thread string     // the conversation; empty until it is known
 }
 
-// message is one of JSON-RPC, which codex speaks without a version.
+// message is a message of JSON-RPC, which codex speaks without a version.
 type message struct {
 	ID     any    `json:"id,omitempty"`
 	Method string `json:"method,omitempty"`
@@ -37,10 +37,10 @@ type message struct {
 	Error  any    `json:"error,omitempty"`
 }
 
-// object is one of JSON.
+// object is an object of JSON.
 type object map[string]any
 
-// unwanted are notices that repeat what is known, some of them at length.
+// unwanted are notices that repeat known facts, some of them at length.
 func unwanted() []string {
 	return []string{
 		"thread/started", "thread/status/changed", "thread/settings/updated", "turn/diff/updated",
@@ -58,8 +58,8 @@ func (t *talk) begin() []byte {
 	hello := line(message{ID: idHello, Method: "initialize", Params: object{
 		"clientInfo": object{"name": "swarm", "title": "swarm", "version": "1"}, "capabilities": can,
 	}})
-	// The settings of config.toml do not reach a fork, which goes on as its
-	// parent did.
+	// The settings of config.toml do not reach a fork, which continues with its
+	// parent's.
 	params := object{"approvalPolicy": policy(r), "sandbox": sandbox(r)}
 	if r.Spec.Model != "" {
 		params["model"] = r.Spec.Model
@@ -76,8 +76,9 @@ func (t *talk) begin() []byte {
 		line(message{ID: idThread, Method: method, Params: params})...)
 }
 
-// respond gives the agent its prompt once there is a conversation, refuses what it
-// asks that nobody here knows the answer to, and ends it after an error.
+// respond gives the agent its prompt once there is a conversation. It refuses
+// requests of the agent that swarm cannot answer, and ends the agent after an
+// error.
 func (t *talk) respond(e event.Event) (text []byte, last bool) {
 	switch e := e.(type) {
 	case *event.Session:
@@ -121,9 +122,9 @@ func (t *talk) again(text string) []byte { return t.turn(idTurn, text) }
 
 func (t *talk) steer(text string) []byte { return t.turn(idSteer, text) }
 
-// approvals are the requests of the agent that are questions whether it may do
-// something, and what yes and no are to each. Codex asks about commands that a
-// rule names, see [policy], and about nothing else.
+// approvals returns the values of yes and no for the agent's requests that ask
+// for permission. Codex asks about commands that a rule names, see [policy],
+// and about nothing else.
 func approvals(method string) (yes, no string, known bool) {
 	switch method {
 	case "item/commandExecution/requestApproval", "item/fileChange/requestApproval":
@@ -135,7 +136,7 @@ func approvals(method string) (yes, no string, known bool) {
 	}
 }
 
-// asked is what a question is called: its method and its id.
+// asked returns the key of a question: its method and its id.
 func asked(method string, id json.RawMessage) string { return method + " " + string(id) }
 
 // reply answers a question. Codex takes no text with a yes, so that is a

@@ -16,8 +16,8 @@ import (
 	"agentswarm/swarm/provider"
 )
 
-// Builtin is what is known of the agent that swarm brings along: swarm builtin, a
-// child process as any other, which speaks the same protocol.
+// Builtin returns the description of swarm's own agent, "swarm builtin". It is
+// a child process as any other and speaks the same protocol.
 func Builtin() agent.Kind {
 	return agent.Kind{
 		Name:    agent.KindBuiltin,
@@ -31,7 +31,7 @@ func Builtin() agent.Kind {
 			Model: true, Effort: true, Thinking: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Turns: true, Hook: true,
 		},
 		Footprint: 40 << 20,
-		// It says what its model says, but nothing while a command runs.
+		// It prints its model's text at once, but nothing while a command runs.
 		Quiet:    10 * time.Minute,
 		Alike:    true,
 		Paid:     true,
@@ -42,8 +42,8 @@ func Builtin() agent.Kind {
 	}
 }
 
-// Unnamed says how its model is named where it asks more providers than those it
-// knows: nobody could guess which is meant.
+// Unnamed explains how to name its model where it has more providers than those
+// it knows: swarm cannot guess the provider.
 func Unnamed(more map[string]provider.Provider) func(agent.Surroundings) string {
 	return func(s agent.Surroundings) string {
 		if s.Getenv(modelVariable) != "" {
@@ -63,7 +63,7 @@ func Unnamed(more map[string]provider.Provider) func(agent.Surroundings) string 
 	}
 }
 
-// examples are models, one of each provider that nobody has to set up.
+// examples are models that need no setup: one of each provider.
 func examples() []string {
 	return []string{"anthropic/claude-sonnet-4-6", "openai/gpt-5.2"}
 }
@@ -78,8 +78,8 @@ const openingFile = "opening.json"
 // Inhouse drives agents of kind builtin.
 type Inhouse struct{ Adapter }
 
-// Launch starts it with its stdin open. What it is told of how its actions are
-// judged it finds by $SWARM_CONTRACT.
+// Launch starts it with its stdin open. It learns the rules for its actions
+// from $SWARM_CONTRACT.
 func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 	s := r.Spec
 	argv := append(slices.Clone(r.Command), "--jsonl", "--session="+path.Join(r.State, sessions, r.Session))
@@ -126,7 +126,7 @@ func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 	return l, err
 }
 
-// check refuses what it would end with once it has started.
+// check returns the errors that the agent would end with after its start.
 func check(s *agent.Spec) error {
 	if s.Effort != "" && !slices.Contains(roles.Efforts(), s.Effort) {
 		return fmt.Errorf("effort %q: the built-in agent knows %s", s.Effort, strings.Join(roles.Efforts(), ", "))

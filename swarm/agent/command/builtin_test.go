@@ -10,7 +10,7 @@ import (
 	"agentswarm/swarm/provider"
 )
 
-// TestUnnamed holds that what is proposed can be typed: models that are known.
+// TestUnnamed checks that proposed models are known and can be typed.
 func TestUnnamed(t *testing.T) {
 	t.Parallel()
 	prices, err := roles.Load()
@@ -53,7 +53,7 @@ func TestBuiltin(t *testing.T) {
 		name   string
 		spec   agent.Spec
 		parent string
-		want   string // what follows; of an error all of it
+		want   string // the rest of the line; of an error all of it
 	}{
 		{"plain", agent.Spec{}, "", ""},
 		{"model", agent.Spec{Model: "ollama/m", Effort: "high"}, "", "--model=ollama/m --effort=high"},
@@ -87,7 +87,8 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// TestEndpoints holds what counts as a login, and what is handed on.
+// TestEndpoints checks the accepted logins, and the variables that are handed
+// on.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -111,8 +112,8 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestOwnKeys: a known provider whose key is in another variable is opened by
-// that one, and not by its usual one.
+// TestOwnKeys checks that a known provider whose key is in another variable is
+// opened by that key, and not by its usual one.
 func TestOwnKeys(t *testing.T) {
 	t.Parallel()
 	login := Endpoints(map[string]provider.Provider{"anthropic": {KeyEnv: "WORK_KEY"}, "mine": {BaseURL: "http://m", KeyEnv: "MINE_KEY"}})

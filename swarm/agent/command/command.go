@@ -1,8 +1,8 @@
 // Package command drives an agent that is any command, by the protocol of
 // docs/agent-protocol.md.
 //
-// It owns the command line and the parsing of what such an agent prints. It
-// starts nothing.
+// It owns the command line and the parsing of such an agent's output. It starts
+// nothing.
 package command
 
 import (
@@ -17,8 +17,8 @@ import (
 // Adapter drives agents of kind command.
 type Adapter struct{}
 
-// Kind is what is known of such agents: nothing can be asked of them but what
-// their protocol has.
+// Kind returns the description of such agents: they have only the abilities of
+// their protocol.
 func Kind() agent.Kind {
 	return agent.Kind{Name: agent.KindCommand, Adapter: Adapter{}, Spec: *agent.Inline(), Footprint: limit.CommandFootprint}
 }
@@ -69,7 +69,7 @@ func (Adapter) Parser(spec *agent.Spec) agent.Parser {
 	return &text{}
 }
 
-// promptMessage and finishMessage are what goes to an open stdin.
+// promptMessage and finishMessage are messages to an open stdin.
 type promptMessage struct {
 	Type   string          `json:"type"`
 	Text   string          `json:"text"`

@@ -52,7 +52,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// TestMessages holds what goes to an open stdin.
+// TestMessages checks the messages to an open stdin.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	l, err := Adapter{}.Launch(agent.Request{

@@ -39,21 +39,21 @@ func (t *text) End() []event.Event {
 	return []event.Event{&event.Answered{Text: answer}}
 }
 
-// maxLine bounds one event. Agents repeat whole conversations in a line:
-// half a megabyte was seen, so this leaves room and still bounds a hundred
-// agents that print without line ends.
+// maxLine bounds an event. Agents repeat whole conversations in a line: half a
+// megabyte was seen, so this leaves room and still bounds a hundred agents that
+// print without line ends.
 const maxLine = 2 << 20
 
 // events reads one JSON object a line.
 type events struct {
-	line  []byte // what is there of a line that has not ended
+	line  []byte // the beginning of a line that has not ended
 	long  bool   // the line is over maxLine: its rest is passed over
 	blank bool   // of a long line: it began with nothing but blanks
 	brief bool
 }
 
-// Brief spares what only a face shows: what tools are given and what comes of
-// them, and the text of unknown events. It is most of what agents write.
+// Brief drops the data that only a user interface shows: the input and output
+// of tools, and the text of unknown events. It is most of an agent's output.
 func (s *events) Brief() { s.brief = true }
 
 func (s *events) Feed(p []byte) []event.Event {
@@ -74,8 +74,8 @@ func (s *events) Feed(p []byte) []event.Event {
 	}
 }
 
-// keep adds to the line that is begun. Of one that is too long only what is
-// shown of it stays.
+// keep adds to the current line. Of an overlong line it keeps only the part
+// that is shown.
 func (s *events) keep(more []byte) {
 	if s.long {
 		return
@@ -91,7 +91,7 @@ func (s *events) keep(more []byte) {
 // shown is how much of a line that is too long is kept.
 const shown = 1024
 
-// End parses what stands in the buffer as a line.
+// End parses the rest of the buffer as a line.
 func (s *events) End() []event.Event {
 	line, long, blank := s.line, s.long, s.blank
 	s.long, s.blank = false, false
@@ -118,7 +118,7 @@ func (s *events) Release(most int) (back int) {
 	return back
 }
 
-// add adds what a line says. It keeps nothing of the line itself.
+// add adds the event of a line. It keeps nothing of the line itself.
 func (s *events) add(found []event.Event, line []byte) []event.Event {
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	if len(bytes.TrimSpace(line)) == 0 {
@@ -127,7 +127,7 @@ func (s *events) add(found []event.Event, line []byte) []event.Event {
 	return append(found, s.parse(line))
 }
 
-// chunkKept is the largest buffer that is kept from one line to the next.
+// chunkKept is the largest buffer that is kept between lines.
 const chunkKept = 64 << 10
 
 // wire is every event of the protocol, flat.
@@ -159,8 +159,8 @@ type wire struct {
 	ResetsAt     int64           `json:"resets_at"`
 }
 
-// parse reads one line. What is not JSON is text, what has no known type or
-// the wrong shape is raw: an agent's noise never ends it.
+// parse reads a line. A line that is not JSON is text. A line of unknown type
+// or of the wrong shape is raw: an agent's noise never ends it.
 func (s *events) parse(line []byte) event.Event {
 	if bytes.TrimSpace(line)[0] == '{' {
 		if e := quick(line, !s.brief); e != nil {
@@ -171,12 +171,12 @@ func (s *events) parse(line []byte) event.Event {
 	return &event.Text{Text: valid(line)}
 }
 
-// valid is a line with a mark in place of what is not UTF-8.
+// valid returns a line with U+FFFD in place of invalid UTF-8.
 func valid(line []byte) string { return strings.ToValidUTF8(string(line), "\uFFFD") }
 
 // slow reads a line that begins as an object.
 func slow(line []byte) event.Event {
-	// A copy, for what is kept of it outlives the buffer.
+	// A copy, since kept parts of it outlive the buffer.
 	line = []byte(valid(line))
 	raw := &event.Raw{Line: line}
 	var w wire
@@ -217,8 +217,8 @@ func slow(line []byte) event.Event {
 	}
 }
 
-// exact is a member of a line; the line itself where that has a name twice.
-// Then nobody knows which was meant, and whoever decides is to see all of it.
+// exact returns a member of a line; the line itself where that has a name
+// twice. Then the meaning is unknown, and the decision needs all of it.
 func exact(member json.RawMessage, line []byte) json.RawMessage {
 	if strict.Names(line) != nil {
 		return line
@@ -226,7 +226,7 @@ func exact(member json.RawMessage, line []byte) json.RawMessage {
 	return member
 }
 
-// errorKind is the kind of error of an event; one that is not known is another.
+// errorKind returns the kind of error of an event; Other for an unknown kind.
 func (w *wire) errorKind() (kind task.ErrorKind) {
 	if kind.UnmarshalText([]byte(w.Kind)) != nil {
 		return task.Other

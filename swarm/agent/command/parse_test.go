@@ -25,7 +25,7 @@ func read(p agent.Parser, stream []byte, size int) []event.Event {
 	}
 	var all []event.Event
 	for piece := range slices.Chunk(stream, size) {
-		// A parser must not keep what it is lent.
+		// A parser must not keep a borrowed buffer.
 		lent := bytes.Clone(piece)
 		all = append(all, p.Feed(lent)...)
 		clear(lent)
@@ -130,8 +130,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// FuzzEvents feeds what an agent may print. Where it is cut must not matter,
-// what is kept of a line is bounded, and every event can be written as JSON.
+// FuzzEvents feeds arbitrary output of an agent. The cuts must not matter, the
+// kept part of a line is bounded, and every event can be written as JSON.
 func FuzzEvents(f *testing.F) {
 	cases, _ := filepath.Glob("testdata/*/in.jsonl")
 	for _, in := range cases {

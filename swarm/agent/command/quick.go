@@ -10,10 +10,10 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// quick reads the lines that agents write most, going through them once; nil
-// for any other. What it makes of a line is what [slow] makes of it, but where
-// keep is false: then it leaves out what tools were given and what came of
-// them, and the text of unknown events.
+// quick reads the most frequent lines of agents in a single pass; nil for any
+// other. It returns the event that [slow] returns, but where keep is false:
+// then it leaves out the input and output of tools, and the text of unknown
+// events.
 func quick(line []byte, keep bool) event.Event {
 	if !utf8.Valid(line) {
 		return nil
@@ -52,7 +52,7 @@ func quick(line []byte, keep bool) event.Event {
 }
 
 // typical reports whether each member is of the type it has in the protocol.
-// Of a line where one is not, encoding/json says what is right.
+// encoding/json decides about a line with another type.
 func (m *members) typical() bool {
 	for _, text := range [][]byte{m.kind, m.id, m.name, m.text} {
 		if text != nil && text[0] != '"' {
@@ -104,7 +104,7 @@ func (m *members) cost() (usd float64, ok bool) {
 	return usd, err == nil
 }
 
-// count is a number without a fraction; 0 for one that is absent.
+// count returns a number without a fraction; 0 for an absent number.
 func count(text []byte) (n int64, ok bool) {
 	if text == nil {
 		return 0, true
@@ -113,7 +113,8 @@ func count(text []byte) (n int64, ok bool) {
 	return n, err == nil
 }
 
-// unquoted is what a string of valid JSON says; empty for one that is absent.
+// unquoted returns the text of a string of valid JSON; empty for an absent
+// string.
 func unquoted(raw []byte) string {
 	if raw == nil {
 		return ""
@@ -139,7 +140,7 @@ func unquoted(raw []byte) string {
 	return string(append(text, raw...))
 }
 
-// meant is the letter that a backslash and this one stand for.
+// meant returns the character of an escape of a backslash and a letter.
 func meant(letter byte) byte {
 	switch letter {
 	case 'b':
@@ -157,8 +158,8 @@ func meant(letter byte) byte {
 	}
 }
 
-// escaped is the letter whose four digits come next, and what follows it. Two
-// halves of one letter are one; half a letter is U+FFFD.
+// escaped returns the rune whose four digits come next, and the text after it.
+// Two surrogate halves make a rune; a single half is U+FFFD.
 func escaped(raw []byte) (r rune, rest []byte) {
 	r, rest = hex4(raw), raw[4:]
 	if !utf16.IsSurrogate(r) {

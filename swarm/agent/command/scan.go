@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// members are the parts of a line that its event is made of, as they stand
-// there. What is absent is nil.
+// members are the raw parts of a line that make its event. An absent member is
+// nil.
 type members struct {
 	kind, id, name, text, input, ok, output []byte
 
 	n, cacheRead, cacheWrite, costUSD []byte
 }
 
-// place is where a member of this name belongs. Only names that encoding/json
-// takes in one spelling are answered for: it also takes others, without
+// place returns the place of a member of this name. It knows only names that
+// encoding/json takes in one spelling: encoding/json also takes others, without
 // regard to case.
 func (m *members) place(name []byte) (place *[]byte, known bool) {
 	switch string(name) {
@@ -52,8 +52,8 @@ func (m *members) place(name []byte) (place *[]byte, known bool) {
 	return nil, true
 }
 
-// scanner goes through one line of JSON once. It says no to whatever it does
-// not know well, which need not be wrong: encoding/json is asked then.
+// scanner goes through a line of JSON once. It rejects lines that it does not
+// know well, though they may be valid: encoding/json reads those.
 type scanner struct {
 	line []byte
 	at   int
@@ -62,7 +62,7 @@ type scanner struct {
 // deepest is how many objects and lists may stand within each other.
 const deepest = 100
 
-// object reads all of the line as one object of valid JSON, and finds its
+// object reads all of the line as a single object of valid JSON, and finds its
 // members.
 func (s *scanner) object() (m members, ok bool) {
 	s.blank()
@@ -188,9 +188,9 @@ func (s *scanner) text() bool {
 	}
 }
 
-// plain is how many bytes come before a quote, a backslash, a control
-// character or the end. It looks at eight bytes at once: most of what agents
-// write stands in strings.
+// plain returns the number of bytes before a quote, a backslash, a control
+// character or the end. It looks at eight bytes at once: most of the output of
+// agents is in strings.
 func plain(b []byte) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	n := 0
@@ -237,7 +237,7 @@ func (s *scanner) number() bool {
 	return true
 }
 
-// digits reads one or more.
+// digits reads at least one digit.
 func (s *scanner) digits() bool {
 	begin := s.at
 	for s.at < len(s.line) && s.line[s.at] >= '0' && s.line[s.at] <= '9' {

@@ -51,8 +51,8 @@ func oddLines() []string {
 	return all
 }
 
-// TestQuick holds the reader that goes through a line once to what
-// encoding/json makes of it.
+// TestQuick compares the reader that goes through a line once with
+// encoding/json.
 func TestQuick(t *testing.T) {
 	t.Parallel()
 	for _, line := range oddLines() {
@@ -147,8 +147,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// BenchmarkEvents reads what agents write most: long inputs and outputs of
-// tools, and small events between them.
+// BenchmarkEvents reads the typical output of agents: long inputs and outputs
+// of tools, and small events between them.
 func BenchmarkEvents(b *testing.B) {
 	var stream bytes.Buffer
 	code := strings.Repeat("\tif err := f(1, \"x\"); err != nil {\n\t\treturn err\n\t}\n", 40)

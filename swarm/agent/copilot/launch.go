@@ -38,7 +38,7 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	if len(r.Command) > 0 {
 		argv = slices.Clone(r.Command)
 	}
-	// The hook decides on each action, and walls on what it can reach.
+	// The hook decides on each action, and the sandbox limits its access.
 	argv = append(argv, "--output-format=json", "--allow-all-tools", "--allow-all-paths", "--no-ask-user", "--no-color", "--no-auto-update",
 		"--no-custom-instructions", "--disable-builtin-mcps", "--disable-client-telemetry", "--no-remote", "--no-remote-export")
 	if s.Model != "" {

@@ -143,7 +143,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestUnnamed holds that a provider of the user's own needs the name of a model.
+// TestUnnamed checks that a provider of the user's own needs the name of a
+// model.
 func TestUnnamed(t *testing.T) {
 	t.Parallel()
 	for want, env := range map[string]map[string]string{

@@ -108,7 +108,7 @@ func (u *span) usage() task.Usage {
 	return task.Usage{Input: max(0, u.Input-cached-written), Output: max(0, u.Output), CacheRead: cached, CacheWrite: written}
 }
 
-// read reads one line.
+// read reads a line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
 	if !wire.Decode(text, &l) || l.Type == "" {
@@ -231,7 +231,7 @@ func (s *stream) failed(l *line) []event.Event {
 	return []event.Event{again}
 }
 
-// How often the CLI 1.0.102 makes a request again, also one with a refused login.
+// The retries of the CLI 1.0.102, also for a request with a refused login.
 const (
 	maxTries  = 5
 	authTries = 2

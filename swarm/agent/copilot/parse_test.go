@@ -97,7 +97,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestUsed holds that tokens of the cache are not counted twice, and that no
+// TestUsed checks that tokens of the cache are not counted twice, and that no
 // count is below zero.
 func TestUsed(t *testing.T) {
 	t.Parallel()

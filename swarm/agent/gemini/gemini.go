@@ -9,7 +9,7 @@ import (
 	"agentswarm/variants"
 )
 
-// Kind is what is known of Gemini CLI.
+// Kind returns the description of Gemini CLI.
 func Kind() agent.Kind {
 	return agent.Kind{
 		Name:    agent.KindGemini,

@@ -15,9 +15,8 @@ import (
 	"agentswarm/swarm/wire"
 )
 
-// home is where the CLI keeps its files below the folder that it takes for its
-// home, and project what its conversations are filed under there, wherever
-// they are had.
+// home is the folder of the CLI's files below the folder that it takes for its
+// home. project is the name under which it files all conversations there.
 const (
 	home    = ".gemini"
 	project = "swarm"
@@ -37,12 +36,12 @@ const (
 	extension    = home + "/extensions/swarm/"
 )
 
-// systemName is what the words for the system prompt are filed under. The CLI
-// reads files of such names as a memory.
+// systemName is the file name of the text for the system prompt. The CLI reads
+// files of such names as a memory.
 const systemName = "swarm-system.md"
 
-// hookMS is how long a hook may take: a person decides. One that takes longer
-// counts as one that has nothing against it, so this is a week.
+// hookMS is the time limit of a hook: a person decides. The CLI takes a hook
+// that times out as approval, so this is a week.
 const hookMS = 7 * 24 * 60 * 60 * 1000
 
 // Launch starts Gemini CLI with the prompt on stdin.
@@ -92,10 +91,11 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	return l, err
 }
 
-// maxPrompt is how much the CLI reads of its stdin. It cuts what is longer.
+// maxPrompt is the most bytes that the CLI reads from stdin. It cuts longer
+// prompts.
 const maxPrompt = 8 << 20
 
-// shell is what the CLI calls the tool that runs commands.
+// shell is the CLI's name for the tool that runs commands.
 const shell = "run_shell_command"
 
 // tools are those an agent may use, by the names of Gemini CLI; empty: all.
@@ -156,8 +156,8 @@ func policy(some, without []string) []byte {
 	return []byte(rules)
 }
 
-// files are those of the state folder. What the user has among the variables of
-// the CLI is not.
+// files returns the files of the state folder. The user's own variables of the
+// CLI are not among them.
 func files(r agent.Request) ([]agent.File, error) {
 	var all []agent.File
 	settings, way := map[string]any{}, ""
@@ -201,7 +201,7 @@ func files(r agent.Request) ([]agent.File, error) {
 	return append(all, agent.File{Name: policyFile, Data: policy(some, theirs(r.Spec.Without))}), nil
 }
 
-// enforce adds what must hold whatever the user's settings say.
+// enforce adds the settings that must hold over the user's.
 func enforce(all map[string]any, some []string) {
 	set := func(group, name string, value any) { wire.Object(all, group)[name] = value }
 	set("general", "enableAutoUpdate", false)
@@ -247,7 +247,8 @@ func addHook(r *agent.Request, settings, files map[string]any) {
 	hooks := map[string]any{"BeforeTool": []any{map[string]any{
 		"matcher": "*",
 		"hooks": []any{map[string]any{
-			// Settings can turn hooks off by their name, so it is one that nobody knows.
+			// Settings can turn hooks off by name, so the name is
+			// unpredictable.
 			"type": "command", "name": "swarm-" + r.Session, "timeout": hookMS,
 			"command": argv.Quoted(append(slices.Clone(r.Hook), "--agent", "gemini")),
 		}},
@@ -257,8 +258,8 @@ func addHook(r *agent.Request, settings, files map[string]any) {
 	files[extension+"hooks/hooks.json"] = map[string]any{"hooks": hooks}
 }
 
-// kept are the user's settings that agents share: which model, how to log in,
-// and what is read as a memory. What would start something, or allow it, is not.
+// kept returns the user's settings that agents share: the model, the login, and
+// the names of memory files. It drops settings that start or allow something.
 func kept(text []byte) (map[string]any, error) {
 	all, err := wire.Settings(text)
 	if err != nil {

@@ -56,7 +56,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestTools holds that what an agent is not to use is neither offered nor
+// TestTools checks that an agent's excluded tools are neither offered nor
 // allowed, and that git is not refused where the folder is not trusted.
 func TestTools(t *testing.T) {
 	t.Parallel()
@@ -90,8 +90,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestLaunch holds what goes around the options: the prompt on stdin and
-// nowhere else, and a state of its own.
+// TestLaunch checks the launch apart from the options: the prompt on stdin and
+// nowhere else, and a separate state.
 func TestLaunch(t *testing.T) {
 	t.Parallel()
 	l, err := Adapter{}.Launch(request(func(r *agent.Request) {
@@ -140,8 +140,8 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// TestSettings holds what comes of the user's settings, and where the hook is
-// found: nothing of the repository is trusted, so settings name none.
+// TestSettings checks the settings that are kept of the user's, and the place
+// of the hook: nothing of the repository is trusted, so settings name no hook.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	const hook = `{"BeforeTool":[{"hooks":[{"command":"'/a b/it'\\''s' 'hook' '--agent' 'gemini'","name":"swarm-11111111-2222-4333-8444-555555555555",` +

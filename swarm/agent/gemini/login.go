@@ -97,7 +97,7 @@ func selected(texts ...[]byte) string {
 	return ""
 }
 
-// way is the one that variables name.
+// way returns the way to log in that the variables select.
 func way(s agent.Surroundings, own []string) string {
 	switch {
 	case value(s, own, "GOOGLE_GENAI_USE_GCA") == "true":

@@ -17,7 +17,7 @@ import (
 
 var _ agent.Parser = (*stream)(nil)
 
-// stream reads what one agent says.
+// stream parses the output of one agent.
 type stream struct {
 	wire.Lines
 	brief   bool
@@ -25,8 +25,8 @@ type stream struct {
 	model   string
 	turns   int
 	talking bool         // in a turn: nothing has come of its tools yet
-	text    bytes.Buffer // what was said in it
-	fault   string       // an error it has told of; a result is none after one
+	text    bytes.Buffer // the text of the turn so far
+	fault   string       // an error that it reported; a result after an error is no answer
 }
 
 func newStream() *stream {
@@ -35,7 +35,7 @@ func newStream() *stream {
 	return s
 }
 
-// Brief spares what tools are given and what comes of them.
+// Brief drops the input and output of tools.
 func (s *stream) Brief() { s.brief = true }
 
 // passed knows the prompt, which it repeats.
@@ -48,8 +48,8 @@ func passed(head []byte) bool {
 	return ok && bytes.HasPrefix(rest, []byte(`,"role":"user"`))
 }
 
-// used is what a model has used: input holds what came from the cache, and
-// total what it thought, which is paid for as output.
+// used is the usage of a model. Input includes cached tokens. Total includes
+// thoughts, which are paid for as output.
 type used struct {
 	Total  int64 `json:"total_tokens"`
 	Input  int64 `json:"input_tokens"`
@@ -88,7 +88,7 @@ type line struct {
 	} `json:"stats"`
 }
 
-// read reads one line.
+// read reads a line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
 	if !wire.Decode(text, &l) || l.Type == "" {
@@ -119,8 +119,8 @@ func (s *stream) read(text []byte) []event.Event {
 	case "tool_result":
 		return append(s.answer(), s.toolEnd(&l))
 	case "error":
-		// A warning is one that it goes on after; but it ends where it goes round
-		// in circles, and calls that a success.
+		// The agent continues after a warning. But it ends after a detected
+		// loop, and calls that a success.
 		if l.Severity != "warning" || strings.HasPrefix(l.Message, "Loop detected") {
 			s.fault = l.Message
 		}
@@ -136,8 +136,8 @@ func (s *stream) introduced() event.Event {
 	return &event.Session{ID: s.session, Model: s.model, Can: []string{"resume"}}
 }
 
-// turn notes that the model speaks: the first time since it was told what came
-// of its tools, that is a turn.
+// turn notes that the model speaks. The first text after the results of its
+// tools begins a turn.
 func (s *stream) turn() []event.Event {
 	if s.talking {
 		return nil
@@ -148,7 +148,7 @@ func (s *stream) turn() []event.Event {
 	return []event.Event{&event.Turn{N: s.turns}}
 }
 
-// answer is what was said before something else is done.
+// answer returns the text before the next action.
 func (s *stream) answer() []event.Event {
 	if s.text.Len() == 0 {
 		return nil
@@ -171,15 +171,15 @@ func (s *stream) toolEnd(l *line) event.Event {
 	return end
 }
 
-// result is the end: an answer or an error, and what was used.
+// result reads the end: an answer or an error, and the usage.
 func (s *stream) result(l *line) (found []event.Event) {
 	var all task.Usage
 	var most int64
 	model := s.model
 	for name, u := range l.Stats.Models {
 		all.Add(u.plain())
-		// Small models may have helped to choose one, so it is the one that did
-		// most; of several the first by name.
+		// Small models may have helped to choose a model, so the model with the
+		// most tokens counts; of several the first by name.
 		if u.Total > most || u.Total == most && most > 0 && name < model {
 			model, most = name, u.Total
 		}
@@ -245,5 +245,5 @@ func erred(text string) *event.Erred {
 }
 
 // longWaitMS is the wait from which a limit counts as a window of a quota, in
-// milliseconds: nobody keeps an agent waiting for longer.
+// milliseconds: an agent does not wait longer.
 const longWaitMS = 60 * 60 * 1000

@@ -15,7 +15,7 @@ func read(text []byte, size int) (said []string, used task.Usage) {
 	return agenttest.Read(parser(), text, size)
 }
 
-// TestRecorded reads what the real CLI wrote.
+// TestRecorded reads recorded output of the real CLI.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	failed := func(kind string) []string { return []string{"session ? gemini-2.5-pro", "error " + kind} }
@@ -51,7 +51,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestLines holds what becomes of lines of other kinds.
+// TestLines checks the events of lines of other kinds.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	const init = `{"type":"init","session_id":"s","model":"auto"}` + "\n"
@@ -89,7 +89,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestUsed holds that thoughts are paid for, and that nothing is less than
+// TestUsed checks that thoughts are paid for, and that nothing is less than
 // nothing.
 func TestUsed(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// TestErred holds what is known of errors by their words.
+// TestErred checks the kinds of errors by their words.
 func TestErred(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -7,8 +7,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestQuota holds that a short wait takes precedence over the name of a quota, and
-// that a quota per day ends at midnight of the Pacific coast.
+// TestQuota checks that a short wait takes precedence over the name of a quota,
+// and that a quota per day ends at midnight of the Pacific coast.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	day := &event.Quota{Window: "day", Midnight: "America/Los_Angeles", Title: "Gemini quota per day"}

@@ -73,8 +73,9 @@ func (m *messages) readFile(state fs.FS, name, session string) error {
 	return m.read(f, session)
 }
 
-// read reads a file whose first line names its conversation, and passes over it if
-// that is another one. The last line may be cut off. Session "": any conversation.
+// read reads a file whose first line names its conversation, and skips the file
+// of another conversation. The last line may be cut off. Session "": any
+// conversation.
 func (m *messages) read(file io.Reader, session string) error {
 	lines := bufio.NewReader(file)
 	for first := true; ; first = false {

@@ -27,7 +27,7 @@ func recorded(t testing.TB, name string) []byte {
 	return text
 }
 
-// TestKept holds that the usage of an agent that was killed is read from its
+// TestKept checks that the usage of an agent that was killed is read from its
 // conversation: each message once, and only those of its own process. The files
 // are those of the CLI, killed in its third turn and continued once.
 func TestKept(t *testing.T) {
@@ -78,7 +78,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestKeptCost holds that usage from files has the cost of its model, and that
+// TestKeptCost checks that usage from files has the cost of its model, and that
 // an agent that reported its usage is not paid twice.
 func TestKeptCost(t *testing.T) {
 	t.Parallel()

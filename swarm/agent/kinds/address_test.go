@@ -7,8 +7,8 @@ import (
 	"agentswarm/swarm/agent"
 )
 
-// TestAddresses holds that each login names the server of a model that the user set
-// up, without credentials: CLIs often do not name it in their errors.
+// TestAddresses checks that each login names the server of a model that the
+// user set up, without credentials: CLIs often do not name it in their errors.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	type m = map[string]string

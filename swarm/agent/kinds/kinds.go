@@ -20,8 +20,8 @@ import (
 // List is a list of kinds, in the order in which people are shown them.
 type List []agent.Kind
 
-// All are the kinds of this version. What their models only think is no part
-// of what they say.
+// All returns the kinds of this version. Their models' thoughts are removed
+// from their output.
 func All() List {
 	all := List{pi.Kind(), codex.Kind(), claude.Kind(), opencode.Kind(), gemini.Kind(), qwen.Kind(), copilot.Kind(), command.Builtin()}
 	for i := range all {
@@ -48,7 +48,7 @@ func (l List) ByName() map[string]agent.Kind {
 	return all
 }
 
-// Found is what a machine has of a kind.
+// Found is a machine's installation of a kind.
 type Found struct {
 	agent.Kind
 	// Path is where its program is; empty where there is none. Of a kind that
@@ -71,8 +71,8 @@ type LookRequest struct {
 	Self string // the program of kinds that need none of their own
 }
 
-// Look finds the kinds on a machine, all of them in their order. It starts
-// nothing and reads what logins are made of.
+// Look finds the kinds on a machine, all of them in their order. It starts no
+// process and reads only the parts of logins.
 func (l List) Look(r LookRequest) []Found {
 	all := make([]Found, len(l))
 	for i, k := range l {

@@ -8,7 +8,8 @@ import (
 	"agentswarm/swarm/agent"
 )
 
-// TestAll holds every kind of this version to what faces rely on.
+// TestAll checks every kind of this version for the properties that user
+// interfaces rely on.
 func TestAll(t *testing.T) {
 	t.Parallel()
 	known := agent.KindNames()
@@ -161,15 +162,15 @@ func FuzzVersion(f *testing.F) {
 	})
 }
 
-// TestCheck holds what each kind refuses, by the name of the option, though it
-// can be told others.
+// TestCheck checks the options that each kind refuses by name, though it takes
+// others.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	some := []string{"read", "bash"}
 	for _, tt := range []struct {
 		kind string
 		spec agent.Spec
-		want string // what the error begins with; empty: none
+		want string // the beginning of the error; empty: none
 	}{
 		{agent.KindPi, agent.Spec{Model: "a/b", Effort: "low", Tools: some}, ""},
 		{agent.KindPi, agent.Spec{Effort: "bogus"}, "effort"},
@@ -195,8 +196,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestUnfit holds that agents are not started whose program is known not to work,
-// or which are not logged in.
+// TestUnfit checks that agents are not started whose program is known not to
+// work, or which are not logged in.
 func TestUnfit(t *testing.T) {
 	t.Parallel()
 	kind := agent.Kind{

@@ -37,7 +37,7 @@ func TestLane(t *testing.T) {
 		{"codex", "gpt-5.5", nil, nil, "openai/gpt-5.5"},
 		{"codex", "openai/gpt-5.5", nil, nil, "openai/gpt-5.5"},
 		{"codex", "gpt-5.5", nil, m{codexFile: `model_provider = "ollama"`}, "ollama/gpt-5.5"},
-		{"codex", "a/b", nil, nil, "openai/a/b"}, // one that is called so
+		{"codex", "a/b", nil, nil, "openai/a/b"}, // a model with this name
 		{"builtin", "openai/gpt-5.5:low", nil, nil, "openai/gpt-5.5"},
 		{"builtin", "openai-chat/gpt-5.5", nil, nil, "openai/gpt-5.5"},
 		{"qwen", "gpt-5.5", m{"OPENAI_API_KEY": "k"}, nil, "openai/gpt-5.5"},
@@ -54,7 +54,7 @@ func TestLane(t *testing.T) {
 		{"copilot", "gpt-5.5", m{"COPILOT_PROVIDER_BASE_URL": "https://api.openai.com/v1"}, nil, "openai/gpt-5.5"},
 		{"copilot", "q", m{"COPILOT_PROVIDER_BASE_URL": "http://127.0.0.1:8099/v1"}, nil, "127.0.0.1:8099/q"},
 
-		// What cannot be known stays apart.
+		// Unknown models stay apart.
 		{"pi", "opus", nil, nil, "pi/opus"},
 		{"pi", "", nil, nil, "pi"},
 		{"builtin", "m", nil, nil, "builtin/m"},

@@ -15,8 +15,9 @@ import (
 	"agentswarm/variants"
 )
 
-// openings are what prompts of the golden files open with: alone, and as the
-// stages that std.stages really starts. Whoever reads them sees what is sent.
+// openings are the opening texts of the prompts in the golden files: alone, and
+// for the stages that std.stages really starts. The golden files show the exact
+// text that is sent.
 func openings(t *testing.T) map[string]openingCase {
 	t.Helper()
 	all := map[string]openingCase{"alone": {prompt: "make f.go say three"}}
@@ -67,8 +68,8 @@ func opened(t *testing.T, k agent.Kind, c openingCase, change func(*agent.Reques
 	return r
 }
 
-// text is what the agent is told: a built-in one puts it together itself, by
-// its own core and tools, which its own golden files show.
+// text returns the text sent to the agent. A built-in agent assembles it itself
+// from its own core and tools, which its own golden files show.
 func text(r *agent.Request) string {
 	if r.Opening != nil {
 		p := *r.Opening
@@ -82,8 +83,8 @@ func text(r *agent.Request) string {
 // beforeTask marks where the user's message begins in a golden file.
 const beforeTask = "\n======== the user's message ========\n\n"
 
-// TestOpening holds, byte for byte and per kind and stage, what is sent, so that
-// a change of the words of a stage is seen in a golden file.
+// TestOpening checks, byte for byte and per kind and stage, the text that is
+// sent. A change of a stage's words shows in a golden file.
 func TestOpening(t *testing.T) {
 	t.Parallel()
 	for _, k := range All() {
@@ -115,8 +116,8 @@ func TestOpening(t *testing.T) {
 	}
 }
 
-// ordered holds a golden file to the order of its parts: each begins where the
-// one before ends, once, and the task is the user's.
+// ordered checks the order of a golden file's parts: each begins where the
+// previous part ends, once, and the task is the user's.
 func ordered(t *testing.T, what, golden string, stage *task.Stage) {
 	t.Helper()
 	marks := []string{"# What is data\n", "# AGENTS.md of this repository\n", "Judge each action in silence", "# Stages\n", "# Available tools\n", "# Your part: ", "# Take care\n", beforeTask}
@@ -149,7 +150,7 @@ func ordered(t *testing.T, what, golden string, stage *task.Stage) {
 	}
 }
 
-// TestVariantsLast holds that nothing but the end of a prompt changes with its
+// TestVariantsLast checks that nothing but the end of a prompt changes with its
 // variants, and nothing before the roster with the stage.
 func TestVariantsLast(t *testing.T) {
 	t.Parallel()
@@ -176,8 +177,8 @@ func TestVariantsLast(t *testing.T) {
 	}
 }
 
-// TestMemory holds that nothing a kind reads by itself is said to it again, and
-// that the rest is.
+// TestMemory checks that nothing a kind reads by itself is said to it again,
+// and that the rest is.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	files := []prompt.File{{Name: "AGENTS.md", Text: "Agents."}, {Name: "CLAUDE.md", Text: "Claude."}, {Name: "GEMINI.md", Text: "Gemini."}, {Name: "QWEN.md", Text: "Qwen."}}

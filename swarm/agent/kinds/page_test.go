@@ -55,7 +55,7 @@ func rows(all List) string {
 	return b.String()
 }
 
-// told is what agents of a kind can be told, in the words of the page.
+// told lists the options of a kind, in the words of the page.
 func told(can agent.Abilities) string {
 	var all []string
 	for _, ability := range []struct {

@@ -9,7 +9,8 @@ import (
 	"agentswarm/swarm/provider"
 )
 
-// TestProviders: the kind says of the built-in agent what that can do.
+// TestProviders checks that the kind describes the built-in agent's abilities
+// correctly.
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	known := All().ByName()

@@ -10,9 +10,9 @@ import (
 	"agentswarm/swarm/wire"
 )
 
-// TestReasoningIsDropped: what a model thought is in no event, and in nothing
-// that is kept of its program's output, which says the same as before; however
-// the program says it, whole, in pieces, or in a line that is too long to be read.
+// TestReasoningIsDropped checks that a model's thoughts are in no event and in
+// no kept output of its program. The kept output yields the same events. The
+// thoughts come whole, in pieces, or in a line that is too long to read.
 func TestReasoningIsDropped(t *testing.T) {
 	t.Parallel()
 	const secret, said = "hidden-thought-7", "said aloud"
@@ -71,7 +71,7 @@ func TestReasoningIsDropped(t *testing.T) {
 	for _, kind := range All() {
 		stream, ok := lines[kind.Name]
 		if !ok {
-			continue // a command shows what it wants to; the built-in agent says no such thing
+			continue // a command's output is shown as it is; the built-in agent prints no thoughts
 		}
 		for name, thought := range map[string]string{
 			"short": secret, "long": strings.Repeat(secret+" ", wire.MaxLine/len(secret)+1), "between marks": "",
@@ -79,7 +79,7 @@ func TestReasoningIsDropped(t *testing.T) {
 			t.Run(kind.Name+" "+name, func(t *testing.T) {
 				t.Parallel()
 				aloud := said
-				if thought == "" { // some servers leave it in what is said
+				if thought == "" { // some servers leave it in the text
 					aloud = `<think>\n` + secret + `\n</think>\n\n` + said
 				}
 				text := strings.NewReplacer("SECRET", thought, "SAID", aloud).Replace(strings.Join(stream, "\n") + "\n")
@@ -118,7 +118,7 @@ func TestReasoningIsDropped(t *testing.T) {
 	}
 }
 
-// eventsOf is what an agent's output says, as JSON.
+// eventsOf returns the events of an agent's output, as JSON.
 func eventsOf(t *testing.T, kind agent.Kind, text string) (shown string) {
 	t.Helper()
 	spec := kind.Spec
@@ -133,7 +133,7 @@ func eventsOf(t *testing.T, kind agent.Kind, text string) (shown string) {
 	return shown
 }
 
-// withoutThoughts is what is kept of an output.
+// withoutThoughts returns the kept part of an output.
 func withoutThoughts(t *testing.T, text string) string {
 	t.Helper()
 	kept := []byte(text)

@@ -16,7 +16,8 @@ import (
 // secret is a thought, as it comes in pieces.
 func secret() []string { return []string{"PLUGH", "XYZZY", "FROTZ"} }
 
-// deltas are how the kinds print pieces of what their model says.
+// deltas are the patterns by which the kinds print pieces of their model's
+// text.
 func deltas() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		agent.KindClaude:  regexp.MustCompile(`("delta":\{"text":)("(?:[^"\\]|\\.)*")`),
@@ -51,7 +52,7 @@ func recorded(t *testing.T, kind string) map[string]string {
 // in pieces where it comes in pieces.
 func saying(t *testing.T, kind agent.Kind, stream string, before ...string) string {
 	t.Helper()
-	var whole []string // what is said, and what is to be
+	var whole []string // the spoken text, and the expected text
 	for _, text := range texts(t, kind, stream) {
 		whole = append(whole, quoted(t, text), quoted(t, strings.Join(before, "")+text))
 	}
@@ -78,7 +79,7 @@ func saying(t *testing.T, kind agent.Kind, stream string, before ...string) stri
 	return changed
 }
 
-// texts are what a stream says.
+// texts returns the texts of a stream.
 func texts(t *testing.T, kind agent.Kind, stream string) (all []string) {
 	t.Helper()
 	spec := kind.Spec
@@ -109,9 +110,9 @@ func quoted(t *testing.T, text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// TestThoughtsInText holds for all that the CLIs wrote that a thought which its
-// server has left in the text is in no event, and in nothing that is kept; and
-// that what is kept says the same when it is read again.
+// TestThoughtsInText checks all recorded outputs of the CLIs. A thought that
+// its server left in the text is in no event and in no kept output. The kept
+// output yields the same events when it is read again.
 func TestThoughtsInText(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string][]string{
@@ -144,8 +145,8 @@ func TestThoughtsInText(t *testing.T) {
 	}
 }
 
-// TestTagsInText holds that answers in tags that were asked for, and texts that
-// speak of those of thoughts, stay whole, also when they are read again.
+// TestTagsInText checks that answers in tags that were asked for, and texts
+// that speak of those of thoughts, stay whole, also when they are read again.
 func TestTagsInText(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string][]string{
@@ -188,8 +189,8 @@ func each(t *testing.T, test func(*testing.T, agent.Kind, string)) {
 	}
 }
 
-// TestStructuredStays holds that an answer by a schema stays whole, whatever its
-// members are called.
+// TestStructuredStays checks that an answer by a schema stays whole, whatever
+// its members are called.
 func TestStructuredStays(t *testing.T) {
 	t.Parallel()
 	const answer = `{"type":"reasoning error","thought":true,"fix":"<think>add a check"}`
@@ -209,8 +210,8 @@ func TestStructuredStays(t *testing.T) {
 	}
 }
 
-// TestThoughtOfALaterPart holds that each part of what is said may begin with a
-// thought, also where all of them are one answer.
+// TestThoughtOfALaterPart checks that each part of a text may begin with a
+// thought, also where all parts are a single answer.
 func TestThoughtOfALaterPart(t *testing.T) {
 	t.Parallel()
 	for kind, stream := range map[string]string{

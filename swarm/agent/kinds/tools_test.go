@@ -11,7 +11,7 @@ import (
 	"agentswarm/swarm/toolset"
 )
 
-// toolCase is what a kind makes of lists of tools.
+// toolCase is the result of a list of tools for a kind.
 type toolCase struct {
 	tools, without string
 	told           string // parts of its launch, with " & " between them; a part with ! in front is not there
@@ -114,8 +114,8 @@ func toolCases() map[string][]toolCase {
 	}
 }
 
-// TestTools holds what each entry of a list of tools becomes, by kind: arguments and
-// files of its launch, or a warning that names the entry.
+// TestTools checks the result of each entry of a list of tools, by kind:
+// arguments and files of its launch, or a warning that names the entry.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	cases := toolCases()
@@ -188,8 +188,8 @@ func launched(t *testing.T, kind agent.Kind, o task.Options) string {
 	return all.String()
 }
 
-// TestEffortOfType: an effort that a type names is left out with a warning where a
-// kind does not know it; one that a call names is left to be refused.
+// TestEffortOfType checks efforts that a kind does not know. An effort of a
+// type is left out with a warning. An effort of a call stays, to be refused.
 func TestEffortOfType(t *testing.T) {
 	t.Parallel()
 	for name, unknown := range map[string]string{
@@ -220,8 +220,8 @@ func TestEffortOfType(t *testing.T) {
 	}
 }
 
-// TestToolsBelow: what is taken away is taken from the tools that the agent is
-// configured with, and a read-only agent stays one.
+// TestToolsBelow checks that excluded tools are removed from the agent's
+// configured tools, and that a read-only agent stays read-only.
 func TestToolsBelow(t *testing.T) {
 	t.Parallel()
 	for _, kind := range All() {

@@ -6,7 +6,7 @@ import (
 	"agentswarm/swarm/environ"
 )
 
-// TestVariables holds that the settings of each kind are patterns, and that a
+// TestVariables checks that the settings of each kind are patterns, and that a
 // pattern among them passes no key: keys pass by the login that was found.
 func TestVariables(t *testing.T) {
 	t.Parallel()

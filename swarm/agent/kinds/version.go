@@ -11,8 +11,8 @@ import (
 	"agentswarm/swarm/agent"
 )
 
-// Verdict says how a version compares to those that were tried. The zero value
-// is one that is not known.
+// Verdict is the comparison of a version with the tried versions. The zero
+// value is an unknown version.
 type Verdict uint8
 
 // The verdicts.
@@ -40,14 +40,14 @@ func (v Verdict) String() string {
 	}
 }
 
-// dotted finds a version in what a program says of itself.
+// dotted finds a version in a program's description of itself.
 var dotted = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^0-9.])([0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9})(-[0-9A-Za-z.-]+)?`)
 })
 
-// Version finds the version in what a program said of itself: the first three
-// numbers with dots between them, and what follows a dash. It is empty where
-// there is none.
+// Version returns the version in a program's output: the first three numbers
+// with dots between them, and the part after a dash. It returns "" where there
+// is none.
 func Version(said string) string {
 	m := dotted().FindStringSubmatch(said)
 	if m == nil {
@@ -121,7 +121,7 @@ func Check(f Found, version string) *Unfit {
 	return nil
 }
 
-// Advice says what a verdict means to a person; empty for nothing.
+// Advice explains a verdict to a person; empty if there is nothing to explain.
 func Advice(k agent.Kind, v Verdict) string {
 	switch v {
 	case Older:

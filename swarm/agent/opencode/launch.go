@@ -19,7 +19,8 @@ const (
 	configHome = "config"
 	dataHome   = "data"
 	stateHome  = "state"
-	// placesDir has one file for each folder that the conversation was had in.
+	// placesDir has a file for each folder in which the conversation took
+	// place.
 	placesDir = "places"
 )
 
@@ -30,8 +31,8 @@ const (
 	authFile   = dataHome + "/opencode/auth.json"
 	pluginFile = configHome + "/swarm.js"
 	systemFile = configHome + "/swarm-system.md"
-	// They are not written: what else the user has configured, and the variables
-	// that the user's own programs go by.
+	// These are not written: the rest of the user's configuration, and the
+	// variables for the user's own programs.
 	otherFile     = "other.json"
 	variablesFile = "variables.json"
 )
@@ -90,11 +91,11 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	return l, err
 }
 
-// refuse refuses what opencode cannot be asked for.
+// refuse returns an error if opencode does not support the spec.
 func refuse(s *agent.Spec) error {
 	switch {
 	case s.Effort != "":
-		// Its variants are what a provider makes of them.
+		// Each provider defines its variants.
 		return fmt.Errorf("effort %q: opencode says nothing where a model has no such variant", s.Effort)
 	case s.Model != "" && !strings.Contains(s.Model, "/"):
 		return fmt.Errorf("model %q: opencode wants PROVIDER/MODEL", s.Model)
@@ -152,7 +153,7 @@ func files(r agent.Request) ([]agent.File, error) {
 	), nil
 }
 
-// inserted is the plugin with what it goes by.
+// inserted returns the plugin with its parameters.
 func inserted(r *agent.Request, variables json.RawMessage) ([]byte, error) {
 	given := map[string]any{"retries": retries, "places": path.Join(r.State, placesDir), "variables": variables}
 	if len(r.Hook) > 0 {
@@ -166,9 +167,9 @@ func inserted(r *agent.Request, variables json.RawMessage) ([]byte, error) {
 	return []byte(strings.Replace(plugin, "const given = null;", "const given = "+string(text)+";", 1)), nil
 }
 
-// merge adds what agents share of a configuration of the user: which models,
-// which providers and how to log in there. What would start something, or
-// allow it, is not.
+// merge adds the settings that agents share from a configuration of the user:
+// the models, the providers and the login there. It drops settings that start
+// or allow something. It returns an error if the configuration cannot be read.
 func merge(config map[string]any, text []byte) error {
 	all, err := wire.Settings(text)
 	if err != nil {

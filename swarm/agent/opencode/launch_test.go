@@ -53,8 +53,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestTools holds that what an agent is not to use is denied, and that nobody
-// is asked.
+// TestTools checks that an agent's excluded tools are denied, and that no tool
+// asks a person.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	const never = `"plan_enter":"deny","plan_exit":"deny","question":"deny"`
@@ -75,8 +75,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestLaunch holds what goes around the options: the prompt on stdin and
-// nowhere else, a state of its own, and nothing of the repository's.
+// TestLaunch checks the launch apart from the options: the prompt on stdin and
+// nowhere else, a separate state, and nothing of the repository's.
 func TestLaunch(t *testing.T) {
 	t.Parallel()
 	l, err := Adapter{}.Launch(request(func(*agent.Request) {}))
@@ -114,7 +114,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// TestConfig holds what comes of the user's configuration.
+// TestConfig checks the settings that are kept of the user's configuration.
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	l, err := Adapter{}.Launch(request(func(r *agent.Request) {
@@ -137,7 +137,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestPlugin holds what the plugin is told, and that there is one place for it.
+// TestPlugin checks the parameters of the plugin, and that there is a single
+// place for it.
 func TestPlugin(t *testing.T) {
 	t.Parallel()
 	if strings.Count(plugin, "const given = null;") != 1 {
@@ -167,7 +168,8 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// TestLogin holds which login counts, and that no agent gets what renews one.
+// TestLogin checks the choice of the login, and that no agent gets a refresh
+// token.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	const variables = `{"XDG_CONFIG_HOME":null,"XDG_DATA_HOME":null,"XDG_STATE_HOME":null}`

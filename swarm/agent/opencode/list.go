@@ -16,7 +16,7 @@ func askModels(r agent.Request) (agent.Launch, error) {
 	return l, err
 }
 
-// readModels reads what it prints: PROVIDER/MODEL, one a line.
+// readModels reads the program's output: one PROVIDER/MODEL a line.
 func readModels(said string) []agent.Listed {
 	var all []agent.Listed
 	for line := range strings.Lines(said) {

@@ -28,8 +28,8 @@ func keys() []string {
 	}
 }
 
-// login finds how opencode would log in: by what opencode auth has left, keys
-// in variables, and keys in its configuration.
+// login finds the login that opencode would use: the stored logins of opencode
+// auth, keys in variables, and keys in its configuration.
 func login(s agent.Surroundings) agent.Login {
 	l := agent.Login{Addresses: map[string]string{}, Missing: "set the key of a provider, such as $ANTHROPIC_API_KEY, or log in by opencode auth login"}
 	var ways []string
@@ -58,7 +58,7 @@ func login(s agent.Surroundings) agent.Login {
 	return l
 }
 
-// folder is one of opencode's own.
+// folder returns a folder of opencode's own.
 func folder(s agent.Surroundings, variable, otherwise string) string {
 	if is := s.Getenv(variable); is != "" {
 		return filepath.Join(is, "opencode")
@@ -66,7 +66,7 @@ func folder(s agent.Surroundings, variable, otherwise string) string {
 	return filepath.Join(s.Home, otherwise, "opencode")
 }
 
-// configured takes what the user has configured, and returns the providers that
+// configured reads the user's configuration, and returns the providers that
 // have keys there.
 func configured(s agent.Surroundings, l *agent.Login) (providers []string) {
 	dir := folder(s, "XDG_CONFIG_HOME", ".config")
@@ -144,9 +144,9 @@ func callers(s agent.Surroundings) []byte {
 	return text
 }
 
-// lend is a copy of the logins without what renews them, where that works once:
-// of a hundred agents that use it ninety-nine would be logged out, and the user
-// with them. What Copilot renews its tokens by is no such thing.
+// lend returns a copy of the logins without refresh tokens that work once: of a
+// hundred agents that use such a token ninety-nine would be logged out, and the
+// user with them. Copilot's tokens work more than once, so they stay.
 func lend(text []byte) (file []byte, names []string, lent bool) {
 	var all map[string]any
 	if json.Unmarshal(text, &all) != nil {

@@ -8,7 +8,7 @@ import (
 	"agentswarm/swarm/prompt"
 )
 
-// Kind is what is known of opencode.
+// Kind returns the description of opencode.
 func Kind() agent.Kind {
 	return agent.Kind{
 		Name:    agent.KindOpencode,

@@ -14,15 +14,15 @@ import (
 
 var _ agent.Parser = (*stream)(nil)
 
-// stream reads what one agent says. Nothing says that it was all: a step that
-// ended well and was the last is the answer.
+// stream parses the output of one agent. No event marks the end: the last step,
+// if it ended well, is the answer.
 type stream struct {
 	wire.Lines
 	brief   bool
 	model   string
 	session string
 	turns   int
-	text    bytes.Buffer // what was said in the step, each part without its thought
+	text    bytes.Buffer // the text of the step, each part without its thought
 	ended   bool         // the last step ended well
 }
 
@@ -32,7 +32,7 @@ func newStream(spec *agent.Spec) *stream {
 	return s
 }
 
-// Brief spares what tools are given and what comes of them.
+// Brief drops the input and output of tools.
 func (s *stream) Brief() { s.brief = true }
 
 // End reads the last line, and answers if the last step ended well.
@@ -56,7 +56,7 @@ type line struct {
 	Delay   float64 `json:"delayMs"` // before the next try
 }
 
-// part is what happened.
+// part is a part of a message: a text, a tool or the end of a step.
 type part struct {
 	Text   string `json:"text"`
 	Tool   string `json:"tool"`
@@ -89,7 +89,7 @@ type failure struct {
 	} `json:"data"`
 }
 
-// read reads one line.
+// read reads a line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
 	if !wire.Decode(text, &l) || l.Type == "" {
@@ -127,7 +127,7 @@ func (s *stream) read(text []byte) []event.Event {
 	}
 }
 
-// tool is one that was used: it is told of once it has ended.
+// tool reads the use of a tool, which is reported once it has ended.
 func (s *stream) tool(p *part) []event.Event {
 	start := &event.ToolStart{ID: p.CallID, Name: p.Tool}
 	end := &event.ToolEnd{ID: p.CallID, OK: p.State.Status == "completed"}

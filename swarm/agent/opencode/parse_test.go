@@ -16,7 +16,7 @@ func read(text []byte, size int) (said []string, used task.Usage) {
 	return agenttest.Read(parser(), text, size)
 }
 
-// TestRecorded reads what the real CLI wrote.
+// TestRecorded reads recorded output of the real CLI.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	const begun = "session ? fake/fake-model"
@@ -58,7 +58,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestLines holds what becomes of lines of other kinds.
+// TestLines checks the events of lines of other kinds.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	const start, stop = `{"type":"step_start"}` + "\n", `{"type":"step_finish","part":{"reason":"stop"}}` + "\n"
@@ -89,7 +89,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestUsed holds that thoughts are paid for, and that nothing is less than
+// TestUsed checks that thoughts are paid for, and that nothing is less than
 // nothing.
 func TestUsed(t *testing.T) {
 	t.Parallel()
@@ -104,7 +104,7 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// TestRetryDelay holds that a retry tells how long opencode waits before it.
+// TestRetryDelay checks that a retry tells how long opencode waits before it.
 func TestRetryDelay(t *testing.T) {
 	t.Parallel()
 	for give, want := range map[string]int64{`1500`: 1500, `0`: 0, `-1`: 0, `1e300`: 1e12} {

@@ -10,8 +10,8 @@ import (
 	"agentswarm/swarm/toolset"
 )
 
-// lists states which entries opencode takes. It knows patterns of commands, and
-// one permission for edit and write.
+// lists returns the entries that opencode takes. It knows patterns of commands,
+// and a common permission for edit and write.
 func lists() toolset.Rules {
 	return toolset.Rules{
 		More:   []string{toolset.WebSearch, toolset.WebFetch, toolset.Skill, toolset.Task, toolset.TodoWrite},
@@ -28,8 +28,8 @@ func theirs(name string) []string {
 	}[name]
 }
 
-// permission says what is used without anybody being asked. A tool that it
-// denies is not offered to the model.
+// permission returns the actions that need no approval. A tool that it denies
+// is not offered to the model.
 func permission(s *agent.Spec) map[string]any {
 	// The first would wait for a person; with it a fork has other tools than its
 	// parent, so that no cache of the provider knows its prompt.
@@ -81,9 +81,9 @@ func pattern(part string) string {
 	return part
 }
 
-// commands are the rules for commands of the shell. The last one that matches
-// decides, so they are kept in their order: first what is allowed, then what is
-// not.
+// commands are the rules for commands of the shell. The last rule that matches
+// decides, so they are kept in their order: first the allowed commands, then
+// the denied.
 type commands struct {
 	otherwise string
 	rules     [][2]string // pattern and verdict

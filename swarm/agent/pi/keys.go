@@ -5,8 +5,8 @@ type key struct {
 	provider, name string
 	// beside are others that such a login needs, where they are set.
 	beside []string
-	// general is set where it opens more than a model: only the agents of
-	// somebody who has chosen that provider get it.
+	// general is set where the key opens more than a model: only agents of a
+	// user who has chosen that provider get it.
 	general bool
 }
 

@@ -52,8 +52,8 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	}, nil
 }
 
-// promptAt asks for the work once pi has said who it is, and lets it go after an
-// error: it waits after one as after an answer.
+// promptAt sends the prompt once pi has reported its state. It closes stdin
+// after an error: pi waits after an error as after an answer.
 func promptAt(text string) func(event.Event) ([]byte, bool) {
 	asked := false
 	return func(e event.Event) ([]byte, bool) {
@@ -109,7 +109,8 @@ func options(r *agent.Request) (flags, tools []string, err error) {
 	return flags, tools, nil
 }
 
-// check refuses what no agent of the kind can be told, by the name of the option.
+// check returns an error that names an option which no agent of the kind
+// supports.
 func check(s *agent.Spec) error {
 	_, _, err := options(&agent.Request{Spec: s})
 	return err
@@ -135,7 +136,8 @@ func allowed(s *agent.Spec) ([]string, error) {
 	return s.Tools, nil
 }
 
-// environment puts the state where it is, and nobody's business else.
+// environment returns the variables that set pi's state folders, and that
+// switch off its updates and telemetry.
 func environment(state string) []string {
 	return []string{
 		"PI_CODING_AGENT_DIR=" + state,
@@ -144,8 +146,8 @@ func environment(state string) []string {
 	}
 }
 
-// inherited are what a pi that swarm itself runs in says of its own session,
-// and what would make it end before it begins.
+// inherited are the variables of an outer pi's own session, and those that
+// would end pi before it begins.
 func inherited() []string {
 	return []string{
 		"PI_SESSION_ID", "PI_SESSION_FILE", "PI_PROVIDER", "PI_MODEL", "PI_REASONING_LEVEL",
@@ -153,14 +155,14 @@ func inherited() []string {
 	}
 }
 
-// The ids of our commands, by which the parser knows what a response answers.
+// The ids of our commands, by which the parser matches responses.
 const (
 	stateID  = "swarm-state"
 	promptID = "swarm-prompt"
 	steerID  = "swarm-steer"
 )
 
-// command is one that goes to stdin.
+// command is a command to stdin.
 type command struct {
 	ID      string `json:"id"`
 	Type    string `json:"type"`
@@ -168,7 +170,7 @@ type command struct {
 	While   string `json:"streamingBehavior,omitempty"`
 }
 
-// prompt says something. What begins with a slash is no command of ours.
+// prompt encodes a message. A leading slash in it is no command of ours.
 func prompt(id, text string) []byte {
 	if strings.HasPrefix(text, "/") {
 		text = "\n" + text

@@ -11,7 +11,7 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// asks is a request with nothing but what each one has.
+// asks is a request with only the mandatory fields.
 func asks() agent.Request {
 	spec := Kind().Spec
 	spec.Command = []string{"/bin/pi", "--verbose"}
@@ -36,7 +36,7 @@ func TestLaunch(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*agent.Request)
-		want   []string // what follows the common words
+		want   []string // the words after the common words
 	}{
 		{"nothing", func(*agent.Request) {}, nil},
 		{"model", func(r *agent.Request) { r.Spec.Model = "p/m" }, []string{"--model", "p/m"}},
@@ -105,7 +105,7 @@ func TestLaunchRefuses(t *testing.T) {
 	}
 }
 
-// TestLaunchFiles holds what stands in the state folder.
+// TestLaunchFiles checks the files of the state folder.
 func TestLaunchFiles(t *testing.T) {
 	t.Parallel()
 	r := asks()
@@ -153,8 +153,8 @@ func TestLaunchFiles(t *testing.T) {
 	}
 }
 
-// TestLaunchKeepsAppended leaves what the user adds to the system prompt where
-// pi looks for it, unless there is more.
+// TestLaunchKeepsAppended leaves the user's additions to the system prompt
+// where pi looks for them, unless there is more.
 func TestLaunchKeepsAppended(t *testing.T) {
 	t.Parallel()
 	r := asks()
@@ -199,7 +199,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestKind holds that what the kind says fits what swarm makes of it.
+// TestKind checks that the kind's abilities fit swarm's use of them.
 func TestKind(t *testing.T) {
 	t.Parallel()
 	k := Kind()

@@ -20,13 +20,12 @@ func newEvents(spec *agent.Spec) *events {
 	return s
 }
 
-// Brief spares what tools are given and what comes of them, and the text of
-// unknown events.
+// Brief drops the input and output of tools, and the text of unknown events.
 func (s *events) Brief() { s.run.brief = true }
 
-// passed looks at the beginning of a line. What pi writes most are the words of
-// its model as they come, and whole messages again and again; all that counts
-// of them is said once, by other lines.
+// passed reports by its beginning whether a line can be skipped. Most of pi's
+// lines are pieces of its model's text and repeated messages. Other lines have
+// all that counts of them.
 func passed(head []byte) bool {
 	rest, ok := bytes.CutPrefix(head, []byte(`{"type":"`))
 	if !ok {
@@ -47,7 +46,7 @@ func passed(head []byte) bool {
 	}
 }
 
-// upToQuote is what comes before the next quote.
+// upToQuote returns the text before the next quote.
 func upToQuote(b []byte) string {
 	name, _, _ := bytes.Cut(b, []byte{'"'})
 	return string(name)

@@ -14,8 +14,9 @@ import (
 // listRequest asks pi for its table of models, with their prices and windows.
 const listRequest = `{"id":"models","type":"get_available_models"}`
 
-// askModels starts pi to list the models that it has logins for. It asks nobody
-// for them. pi reads the request from a pipe and ends after its answer.
+// askModels starts pi to list the models that it has logins for. It sends no
+// request to a provider. pi reads the request from a pipe and ends after its
+// answer.
 func askModels(r agent.Request) (agent.Launch, error) {
 	files, err := state(&r, nil)
 	if err != nil {
@@ -77,7 +78,7 @@ func (m *modelEntry) window() roles.Window {
 	return roles.Window{Context: tokens(m.Context), Output: tokens(m.Output)}
 }
 
-// price returns nil for a price that is not known or cannot be one.
+// price returns nil for an unknown or impossible price.
 func (c *cost) price() *roles.Price {
 	const most = 1e6 // dollars
 	for _, usd := range []float64{c.Input, c.Output, c.CacheRead, c.CacheWrite} {

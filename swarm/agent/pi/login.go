@@ -59,10 +59,10 @@ func home(around agent.Surroundings) string {
 	}
 }
 
-// way is one to log in.
+// way is a way to log in.
 type way struct{ provider, name string }
 
-// finder collects what there is.
+// finder collects the logins.
 type finder struct {
 	agent.Surroundings
 	dir             string
@@ -100,7 +100,7 @@ func (l *finder) named(name string) string {
 	return path
 }
 
-// settings takes what pi is set to.
+// settings reads the settings of pi.
 func (l *finder) settings() {
 	text := l.file(settingsFile)
 	if text == nil {
@@ -110,7 +110,7 @@ func (l *finder) settings() {
 		DefaultProvider string `json:"defaultProvider"`
 	}
 	if err := wire.Lenient(text, &is); err != nil {
-		// Pi itself goes on without them.
+		// Pi itself continues without them.
 		l.risks = append(l.risks, fmt.Sprintf("%s cannot be read and is left out: %v", l.named(settingsFile), err))
 		return
 	}
@@ -118,7 +118,7 @@ func (l *finder) settings() {
 	l.files = append(l.files, agent.File{Name: settingsFile, Data: text})
 }
 
-// credential is one of auth.json.
+// credential is an entry of auth.json.
 type credential struct {
 	Type    string            `json:"type"`
 	Key     string            `json:"key"`
@@ -155,7 +155,7 @@ func (l *finder) credentials() {
 	}
 	copied, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
-		return // what was JSON still is
+		return // valid JSON stays valid
 	}
 	l.files = append(l.files, agent.File{Name: name, Data: copied})
 }
@@ -164,9 +164,9 @@ func (l *finder) credentials() {
 // something that stays the same.
 func lasting() []string { return []string{"github-copilot", "openrouter", "meta"} }
 
-// subscription is a login as agents get it. What renews it can be used once
-// where it rotates: a hundred copies would log each other out, and the user
-// too. So theirs holds only what is good until it ends.
+// subscription returns an agent's copy of a login. A refresh token that rotates
+// works once: a hundred copies would log each other out, and the user too. So
+// the copy holds only the parts that are good until they expire.
 func (l *finder) subscription(provider string, c credential, text json.RawMessage) json.RawMessage {
 	if slices.Contains(lasting(), provider) {
 		return text
@@ -207,8 +207,8 @@ func (l *finder) providers() {
 			BaseURL string `json:"baseUrl"`
 		} `json:"providers"`
 	}
-	// Keys and headers may name variables anywhere. Comments are allowed, so
-	// what cannot be read here may be right.
+	// Keys and headers may name variables anywhere. Comments are allowed, so an
+	// unreadable file may be right.
 	l.values(string(text))
 	if wire.Lenient(text, &is) != nil {
 		l.ways = append(l.ways, way{"", "providers in " + l.named(name)})
@@ -277,7 +277,7 @@ func (l *finder) variables() {
 	}
 }
 
-// instructions takes what the user says to every agent.
+// instructions reads the user's instructions for every agent.
 func (l *finder) instructions() {
 	for _, names := range [][]string{
 		{"AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"},

@@ -35,7 +35,7 @@ func TestLogin(t *testing.T) {
 		env, files map[string]string
 		want       string // its name
 		pass       string // variables
-		risk       string // what it must hold
+		risk       string // a text that it must hold
 		copied     string // names of files
 	}{
 		{name: "nothing", copied: "swarm-home"},
@@ -132,7 +132,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestLoginRotates holds that no agent gets what renews a login only once.
+// TestLoginRotates checks that no agent gets a refresh token that works once.
 func TestLoginRotates(t *testing.T) {
 	t.Parallel()
 	got := login(around(nil, map[string]string{"auth.json": `{

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// answer is what the model says to one request.
+// answer is the model's answer to a request.
 type answer struct {
 	text   string
 	calls  []call
-	stop   string // instead of what follows from its calls
+	stop   string // overrides the stop reason that follows from its calls
 	status int    // an error of HTTP
 	body   string // of the error
 	after  string // its Retry-After
@@ -35,7 +35,7 @@ type asked struct {
 	At       time.Time `json:"-"`
 	Text     string    `json:"-"` // the whole of it
 	Login    string    `json:"-"`
-	Results  int       `json:"-"` // of tools, since somebody last said something
+	Results  int       `json:"-"` // of tools, since the last prompt
 	Messages []struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
@@ -59,7 +59,7 @@ type model struct {
 	*httptest.Server
 	reply func(*asked) answer
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	asked []*asked
 }
 
@@ -80,7 +80,7 @@ func (m *model) requests() []*asked {
 	return m.asked
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP answers a request.
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var a asked
 	var raw json.RawMessage
@@ -128,10 +128,10 @@ func (is *answer) send(w http.ResponseWriter) {
 	}
 }
 
-// object is one of JSON.
+// object is an object of JSON.
 type object = map[string]any
 
-// events are what an answer is streamed as: 100 tokens in, 20 more out of the
+// events returns the stream of an answer: 100 tokens in, 20 more out of the
 // cache, 10 out.
 func (is *answer) events() []object {
 	all := []object{{"type": "message_start", "message": object{

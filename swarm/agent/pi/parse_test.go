@@ -26,7 +26,7 @@ func parse(p agent.Parser, stream []byte, size int) []event.Event {
 	}
 	var all []event.Event
 	for piece := range slices.Chunk(stream, size) {
-		// A parser must not keep what it is lent.
+		// A parser must not keep a borrowed buffer.
 		lent := bytes.Clone(piece)
 		all = append(all, p.Feed(lent)...)
 		clear(lent)
@@ -67,7 +67,7 @@ func recorded(t testing.TB) map[string][]byte {
 	return all
 }
 
-// asIf is what the agent of a recorded stream was configured as.
+// asIf returns the spec of a recorded stream's agent.
 func asIf(dir string) *agent.Spec {
 	spec := Kind().Spec
 	if filepath.Base(dir) == "effort" {
@@ -135,7 +135,7 @@ func TestLines(t *testing.T) {
 			`"}],"provider":"p","model":"m","usage":{"input":1,"output":2,"cacheRead":3,"cacheWrite":4,"cost":{"total":0.5}},"stopReason":"` + stop + `"}}`
 	}
 	for _, c := range []struct {
-		name, give, want string // the events as their kinds and what matters
+		name, give, want string // the events as their kinds and main values
 	}{
 		{"nothing", "\n\r\n  \n", ""},
 		{"noise", "Warning: something\n", "text Warning: something"},
@@ -201,8 +201,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLimits holds that limits which the extension tells of count for the answer
-// that they came with, and for no other.
+// TestLimits checks that limits which the extension tells of count for the
+// answer that they came with, and for no other.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	spec := Kind().Spec
@@ -283,8 +283,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// FuzzEvents holds that nothing panics, that it does not matter where a stream
-// is cut or what is given back, and that what is kept is valid JSON.
+// FuzzEvents checks that nothing panics, that the cuts and the returned parts
+// of a stream do not matter, and that all kept text is valid JSON.
 func FuzzEvents(f *testing.F) {
 	for _, stream := range recorded(f) {
 		for line := range bytes.Lines(stream) {
@@ -317,7 +317,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// released feeds a stream in pieces, and again what was given back.
+// released feeds a stream in pieces, and feeds the returned text again.
 func released(p *events, stream []byte, size int) []event.Event {
 	var all []event.Event
 	for at := 0; at < len(stream); {

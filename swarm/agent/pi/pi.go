@@ -1,38 +1,39 @@
 // Package pi drives agents of the CLI pi (the coding agent of earendil-works),
 // in its RPC mode: commands go to its stdin and events come from its stdout,
 // one JSON object a line. It owns the command line, the state of one agent and
-// the reading of what it says. It starts, writes and looks up nothing.
+// the parsing of its output. It starts, writes and looks up nothing.
 //
 // The adapter relies on these facts, tried with the versions that [Kind] names:
 //
 //   - RPC mode prints no session header: the first command asks for the state,
-//     whose answer names the session, the model and how hard it thinks. A level
-//     that the model lacks is lowered without a word, so it is compared before
-//     the prompt is sent.
-//   - It ends when its stdin does, also in the middle of its work, and with 0
-//     whatever became of that. The end of the work is agent_settled; agent_end
-//     comes once for each attempt at the model, and repeats every message.
+//     whose answer names the session, the model and its effort. A level that
+//     the model lacks is silently lowered, so the parser compares it before the
+//     prompt is sent.
+//   - It ends when its stdin does, also in the middle of its work, and always
+//     with exit status 0. The end of the work is agent_settled; agent_end comes
+//     once for each attempt at the model, and repeats every message.
 //   - A prompt that it cannot take (no login) is refused in the response to the
-//     command, and nothing follows. So an error is the last thing it says, and
-//     its stdin is closed after one.
-//   - What each message of the model has used is disjoint and adds up. What a
-//     fork's parent has used is not counted again.
-//   - Its extensions hear of what a provider answers only where all is well. How
-//     long a server wants to be left alone is read from what Node itself tells
-//     of its requests (undici:request:headers), and heeded before the next one.
+//     command, and nothing follows. So an error is its last message, and its
+//     stdin is closed after an error.
+//   - The usage of each message of the model is disjoint and adds up. The usage
+//     of a fork's parent is not counted again.
+//   - Its extensions hear of a provider's answers only where all is well. The
+//     extension reads the requested wait from Node's own request events
+//     (undici:request:headers), and heeds it before the next request.
 //   - Without a login it starts all the same, with a model called unknown.
-//   - A slash at the beginning of a prompt calls a command, where there is one of
-//     that name. Prompts are said word for word here, so a line end goes before it.
-//   - What stands in .pi of the workspace is not trusted: its settings can put
+//   - A slash at the beginning of a prompt calls a command of that name.
+//     Prompts must arrive verbatim, so a line end goes before it.
+//   - The files in .pi of the workspace are not trusted: their settings can put
 //     commands before each command of the shell, which no hook would see.
-//     AGENTS.md and CLAUDE.md are read all the same. Whoever wants more adds
+//     AGENTS.md and CLAUDE.md are read all the same. To trust more, add
 //     --approve to the command.
-//   - Extensions, packages and skills of the user are left out; those that a
-//     repository brings are, too. Custom providers in models.json are not.
-//   - Its locks are files beside its settings, so a state folder of its own is
-//     all that a hundred of them need.
-//   - grep and find need rg and fd, which it would download: it may not, and
-//     uses those in PATH or in the user's own installation.
+//   - Extensions, packages and skills of the user and of a repository are left
+//     out. Custom providers in models.json are not.
+//   - Its locks are files beside its settings, so a hundred agents need only a
+//     separate state folder each.
+//   - grep and find need rg and fd, which it would download. The adapter
+//     forbids that, and it uses those in PATH or in the user's own
+//     installation.
 package pi
 
 import (
@@ -42,7 +43,7 @@ import (
 	opening "agentswarm/swarm/prompt"
 )
 
-// Kind is what is known of pi.
+// Kind returns the description of pi.
 func Kind() agent.Kind {
 	return agent.Kind{
 		Name:    agent.KindPi,

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hook writes down what it is asked in the file that is its first argument, and
-// refuses to remove anything.
+// hook writes its input to the file that is its first argument, and refuses to
+// remove anything.
 func hook() int {
 	if slices.Compare(os.Args[3:], []string{"--agent", "plain"}) != 0 {
 		return 3
@@ -56,13 +56,13 @@ func hook() int {
 	return 0
 }
 
-// trial is one attempt of the real CLI.
+// trial is a run of the real CLI.
 type trial struct {
 	spec    agent.Spec
 	request agent.Request
 	model   *model
-	models  string // what models.json holds, instead of the model
-	auth    string // what auth.json holds; empty: there is none
+	models  string // contents of models.json, instead of the model
+	auth    string // contents of auth.json; empty: there is none
 	dir     string // the workspace
 	opened  func(*agent.Line)
 	refuse  func(*event.Answered) string
@@ -72,7 +72,7 @@ type trial struct {
 	out           *agent.Outcome
 }
 
-// installed finds the CLI. Whoever sets SWARM_REAL wants these tests to run.
+// installed finds the CLI. SWARM_REAL asks for these tests to run.
 func installed(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath(Kind().Program)
@@ -92,7 +92,7 @@ func (r *trial) try(t *testing.T) {
 	r.live(t, t.Context())
 }
 
-// prepare fills in what is missing, and makes the state.
+// prepare fills in missing fields, and makes the state.
 func (r *trial) prepare(t *testing.T) {
 	t.Helper()
 	spec := Kind().Spec
@@ -181,7 +181,8 @@ func (r *trial) live(t *testing.T, ctx context.Context) {
 	})
 }
 
-// record keeps the stream for the golden tests, less what is of this machine.
+// record keeps the stream for the golden tests, without details of this
+// machine.
 func (r *trial) record(t *testing.T, to string) {
 	t.Helper()
 	text, err := os.ReadFile(r.stdout)
@@ -219,7 +220,7 @@ func (r *trial) kinds() string {
 	return strings.Join(all, " ")
 }
 
-// contents is what a file of the workspace holds.
+// contents returns the contents of a file of the workspace.
 func (r *trial) contents(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(r.dir, name))

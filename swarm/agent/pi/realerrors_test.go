@@ -79,8 +79,8 @@ func TestRealNobodyThere(t *testing.T) {
 	r.ended(t, task.Overloaded, fault.Down(nobody))
 }
 
-// TestRealRecovers goes on with a turn whose first request failed: it is one
-// turn.
+// TestRealRecovers continues a turn whose first request failed: it counts as a
+// single turn.
 func TestRealRecovers(t *testing.T) {
 	t.Parallel()
 	r := trial{model: serve(t, func(a *asked) answer {

@@ -62,7 +62,7 @@ func TestRealHook(t *testing.T) {
 	if strings.Count(string(text), "\n") != 4 {
 		t.Errorf("the hook was asked\n%s", text)
 	}
-	// What the user's pi has fetched comes last in PATH.
+	// The tools that the user's pi has fetched come last in PATH.
 	r.contents(t, "last")
 	if second := r.model.requests()[1].Text; !strings.Contains(second, "swarm: removing is refused here") {
 		t.Error("the model is not told why")
@@ -112,7 +112,7 @@ func TestRealReadOnly(t *testing.T) {
 	}
 }
 
-// TestRealFork goes on with a conversation in another folder.
+// TestRealFork continues a conversation in another folder.
 func TestRealFork(t *testing.T) {
 	t.Parallel()
 	m := serve(t, edits)
@@ -141,7 +141,7 @@ func TestRealFork(t *testing.T) {
 	if s, ok := child.events[0].(*event.Session); !ok || s.ID != child.request.Session {
 		t.Errorf("session %+v", child.events[0])
 	}
-	// Only what the fork itself used counts.
+	// Only the fork's own usage counts.
 	if child.out.Usage.Input != 300 || child.out.Usage.Output != 30 {
 		t.Errorf("it used %+v", child.out.Usage)
 	}
@@ -183,7 +183,7 @@ func TestRealSteer(t *testing.T) {
 	}
 }
 
-// heard is what it has said so far.
+// heard returns the output so far.
 func (r *trial) heard() string {
 	text, _ := os.ReadFile(r.stdout)
 	return string(text)
@@ -255,7 +255,7 @@ func TestRealEffort(t *testing.T) {
 	if got := first.tools(); got != "read edit" {
 		t.Errorf("its tools are %s", got)
 	}
-	// Nobody knows what it costs.
+	// The cost is unknown.
 	if r.out.Usage.CostUSD != 0 || r.out.Usage.Input != 300 {
 		t.Errorf("it used %+v", r.out.Usage)
 	}

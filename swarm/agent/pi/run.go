@@ -16,19 +16,19 @@ import (
 	"agentswarm/swarm/wire"
 )
 
-// run is what was said so far.
+// run is the state of the parser.
 type run struct {
 	spec  *agent.Spec
 	brief bool
 
 	session event.Session
 	turns   int
-	again   bool // the next turn is the last one once more
+	again   bool // the next turn repeats the last one
 	over    bool // it was told to end: nothing it says is an answer any more
-	// last is the last message of the model since somebody asked for something;
-	// nil for none yet.
+	// last is the last message of the model since the last prompt; nil for none
+	// yet.
 	last *message
-	// refused is what the last refused request was answered with.
+	// refused is the response to the last refused request.
 	refused refused
 	// limits are the headers of limits that the last answer had.
 	limits map[string]string
@@ -67,7 +67,7 @@ type record struct {
 	Event string `json:"event"`
 }
 
-// message is one of the model.
+// message is a message of the model.
 type message struct {
 	Role          string  `json:"role"`
 	Content       []block `json:"content"`
@@ -105,9 +105,9 @@ type refused struct {
 	RefusedBy string `json:"refused_by"`
 }
 
-// read reads one line. What is not JSON is text, what has no known type or the
-// wrong shape is raw: an agent's noise never ends it. It keeps nothing of the
-// line itself.
+// read reads a line. A line that is not JSON is text. A line of unknown type or
+// of the wrong shape is raw: an agent's noise never ends it. It keeps nothing
+// of the line itself.
 func (s *run) read(line []byte) []event.Event {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
@@ -155,7 +155,7 @@ func (s *run) read(line []byte) []event.Event {
 
 func (s *run) raw(line []byte) []event.Event { return wire.Foreign(line, s.brief) }
 
-// detail is a copy of what a tool was given or gave; nil where it is spared.
+// detail returns a copy of a tool's input or output; nil in a brief parser.
 func (s *run) detail(text json.RawMessage) json.RawMessage {
 	if s.brief {
 		return nil
@@ -163,8 +163,8 @@ func (s *run) detail(text json.RawMessage) json.RawMessage {
 	return wire.Copy(text)
 }
 
-// cut is what a line says that was too long to be read: which tool ended, and
-// how. Its last member says that.
+// cut reads a line that was too long to be read: the tool that ended, and its
+// status, which is in its last member.
 func (s *run) cut(head, tail []byte) []event.Event {
 	const before = `{"type":"tool_execution_end","toolCallId":"`
 	if id, ok := bytes.CutPrefix(head, []byte(before)); ok {
@@ -178,7 +178,7 @@ func (s *run) cut(head, tail []byte) []event.Event {
 	return []event.Event{&event.Text{Text: wire.Valid(head) + " … (line too long)"}}
 }
 
-// response reads what came of a command.
+// response reads the result of a command.
 func (s *run) response(r *record, line []byte) []event.Event {
 	switch {
 	case !r.Success && (r.ID == promptID || r.ID == stateID):
@@ -189,7 +189,7 @@ func (s *run) response(r *record, line []byte) []event.Event {
 	case r.ID == stateID:
 		return s.state(r.Data, line)
 	case r.ID == promptID:
-		s.last = nil // what it said before answers something else
+		s.last = nil // its earlier message answers something else
 	}
 	return nil
 }
@@ -210,14 +210,14 @@ func (s *run) state(data json.RawMessage, line []byte) []event.Event {
 	found := s.introduced(d.SessionID, modelName(d.Model.Provider, d.Model.ID))
 	if want := s.spec.Effort; want != "" && want != d.ThinkingLevel {
 		s.over = true
-		// The error comes first: whoever is introduced is asked to work.
+		// The error comes first: an introduced agent gets its prompt.
 		found = append([]event.Event{&event.Erred{Kind: task.Invalid, Message: fmt.Sprintf(
 			"effort: %s cannot think at %q; the nearest it can is %q", s.session.Model, want, d.ThinkingLevel)}}, found...)
 	}
 	return found
 }
 
-// introduced tells what is known of the agent, where that is new.
+// introduced returns the known facts of the agent, where they are new.
 func (s *run) introduced(id, model string) []event.Event {
 	if id == "" {
 		id = s.session.ID
@@ -244,7 +244,7 @@ func modelName(provider, id string) string {
 	return provider + "/" + id
 }
 
-// turn counts a turn, but not one that is made again after an error.
+// turn counts a turn, except a repeated turn after an error.
 func (s *run) turn() []event.Event {
 	if s.again {
 		s.again = false
@@ -254,8 +254,8 @@ func (s *run) turn() []event.Event {
 	return []event.Event{&event.Turn{N: s.turns}}
 }
 
-// readOutput reads a message of the model: what it used, what it says, and which
-// model it was.
+// readOutput reads a message of the model: its usage, its text, and the name of
+// the model.
 func (s *run) readOutput(r *record, line []byte) []event.Event {
 	m := &message{}
 	var role struct {
@@ -287,8 +287,8 @@ func (s *run) readOutput(r *record, line []byte) []event.Event {
 	return found
 }
 
-// text is what a message says to whoever asked. Each part may begin with a
-// thought.
+// text returns the text of a message without thoughts. Each part may begin with
+// a thought.
 func (m *message) text() string {
 	var parts []string
 	for _, b := range m.Content {
@@ -299,7 +299,7 @@ func (m *message) text() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// spent is an event of what was used; none where that is nothing, or cannot be.
+// spent returns an event of usage; none where the usage is zero or impossible.
 func (u *usage) spent() []event.Event {
 	if min(u.Input, u.Output, u.CacheRead, u.CacheWrite) < 0 || u.Cost.Total < 0 {
 		return nil
@@ -313,7 +313,7 @@ func (u *usage) spent() []event.Event {
 	return []event.Event{&event.Spent{Usage: is}}
 }
 
-// compacted is what it took to shorten the conversation.
+// compacted returns the usage of shortening the conversation.
 func compacted(result json.RawMessage) []event.Event {
 	var is struct {
 		Usage usage `json:"usage"`
@@ -324,7 +324,7 @@ func compacted(result json.RawMessage) []event.Event {
 	return is.Usage.spent()
 }
 
-// recordRetry keeps what our extension says of a refused request.
+// recordRetry records our extension's report of a refused request.
 func (s *run) recordRetry(r *record) {
 	if r.StatusKey != "swarm" {
 		return
@@ -362,7 +362,7 @@ func (s *run) retry(r *record) []event.Event {
 	return []event.Event{&event.Retry{Kind: f.Kind, Message: f.Message, RetryAfterMS: max(f.RetryAfterMS, r.DelayMS, 0)}}
 }
 
-// settled is the end of what somebody asked for.
+// settled reads the end of a prompt's work.
 func (s *run) settled() []event.Event {
 	m := s.last
 	s.last = nil
@@ -386,8 +386,8 @@ func (s *run) settled() []event.Event {
 // disconnected are pi's words for a request that got no answer, for any reason.
 const disconnected = "Connection error."
 
-// fault is an error by what is said of it, and by what the last refused
-// request was answered with.
+// fault makes an error from its text and from the response to the last refused
+// request.
 func (s *run) fault(text string) *event.Erred {
 	is := s.refused
 	s.refused = refused{}

@@ -14,7 +14,7 @@ import (
 // settingsFile is where pi keeps its settings, below its state folder.
 const settingsFile = "settings.json"
 
-// appendFile is where the user adds to what pi says to its model.
+// appendFile is the file with the user's additions to pi's system prompt.
 const appendFile = "APPEND_SYSTEM.md"
 
 // homeFile tells where the user's own state folder is. It is ours: pi does not
@@ -33,7 +33,7 @@ func state(r *agent.Request, tools []string) ([]agent.File, error) {
 		case f.Name == homeFile:
 			home = string(f.Data)
 		case f.Name == appendFile && system != "":
-			// Pi takes one or the other.
+			// Pi takes only one of them.
 			system = strings.TrimRight(string(f.Data), "\n") + "\n\n" + system
 		default:
 			files = append(files, f)
@@ -54,8 +54,8 @@ func state(r *agent.Request, tools []string) ([]agent.File, error) {
 	return append(files, agent.File{Name: extensionFile, Data: text}), nil
 }
 
-// settings are those of the user, less what must not be or would have no use,
-// with what we need.
+// settings returns the user's settings without forbidden and useless members,
+// with those that swarm needs.
 func settings(own []byte) ([]byte, error) {
 	all := map[string]any{}
 	if len(own) > 0 {
@@ -64,7 +64,7 @@ func settings(own []byte) ([]byte, error) {
 		}
 	}
 	for _, name := range []string{
-		// They name what is not there, or would be started in each agent.
+		// They name missing files, or would be started in each agent.
 		"packages", "extensions", "skills", "prompts", "themes", "theme", "sessionDir", "npmCommand",
 		// --model picks from these where it is not exact.
 		"enabledModels",
@@ -73,7 +73,7 @@ func settings(own []byte) ([]byte, error) {
 		delete(all, name)
 	}
 	for name, value := range map[string]any{
-		// Ours rule; these get over what happens in the middle of a turn.
+		// Swarm's retries rule; these cover errors in the middle of a turn.
 		"retry": map[string]any{
 			"enabled": true, "maxRetries": 2, "baseDelayMs": 2000, "maxAgentDelayMs": 10_000,
 			"provider": map[string]any{"maxRetries": 0},
@@ -100,7 +100,7 @@ func bin(home string) string {
 //go:embed extension.mjs
 var extensionSource string
 
-// extensionOptions are what the extension is told.
+// extensionOptions are the options of the extension.
 type extensionOptions struct {
 	// Hook is the command that asks before a tool is used; empty: none is.
 	Hook []string `json:"hook"`

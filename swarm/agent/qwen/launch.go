@@ -28,11 +28,12 @@ const (
 	wayFile = "way"
 )
 
-// hookMS is how long a hook may take: a person decides. One that takes longer
-// counts as one that has nothing against it, so this is a week.
+// hookMS is the time limit of a hook: a person decides. The CLI takes a hook
+// that times out as approval, so this is a week.
 const hookMS = 7 * 24 * 60 * 60 * 1000
 
-// maxPrompt is how much the CLI reads of its stdin. It cuts what is longer.
+// maxPrompt is the most bytes that the CLI reads from stdin. It cuts longer
+// prompts.
 const maxPrompt = 8 << 20
 
 // Launch starts Qwen Code with the prompt on stdin.
@@ -90,10 +91,11 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	return l, err
 }
 
-// check refuses what no agent of the kind can be told, by the name of the option.
+// check returns an error that names an option which no agent of the kind
+// supports.
 func check(s *agent.Spec) error { return refuse(&agent.Request{Spec: s}) }
 
-// refuse refuses what Qwen Code cannot be asked for.
+// refuse returns an error if Qwen Code does not support the request.
 func refuse(r *agent.Request) error {
 	s := r.Spec
 	switch levels := []string{"low", "medium", "high", "xhigh", "max"}; {
@@ -108,11 +110,11 @@ func refuse(r *agent.Request) error {
 	}
 }
 
-// maxSystem is how much can be said in one word of a command line.
+// maxSystem is the longest text in a single argument of a command line.
 const maxSystem = 120 << 10
 
-// objects reports whether a schema is one of objects. The answer is what a tool
-// is called with, so the CLI refuses others at its start.
+// objects reports whether a schema describes objects. The answer is the input
+// of a tool, so the CLI refuses other schemas at its start.
 func objects(schema json.RawMessage) bool {
 	var is struct {
 		Type any             `json:"type"`
@@ -217,7 +219,7 @@ func files(r agent.Request) ([]agent.File, error) {
 	return all, nil
 }
 
-// enforce adds what must hold whatever other settings say.
+// enforce adds the settings that must hold over all others.
 func enforce(all map[string]any, r *agent.Request) {
 	set := func(group, name string, value any) { wire.Object(all, group)[name] = value }
 	set("general", "enableAutoUpdate", false)
@@ -269,8 +271,8 @@ func enforce(all map[string]any, r *agent.Request) {
 	}
 }
 
-// kept are the user's settings that agents share: which model, which provider
-// and how to log in there. What would start something, or allow it, is not.
+// kept returns the user's settings that agents share: the model, the provider
+// and the login there. It drops settings that start or allow something.
 func kept(text []byte) (map[string]any, error) {
 	all, err := wire.Settings(text)
 	if err != nil {

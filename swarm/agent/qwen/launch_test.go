@@ -103,8 +103,8 @@ func enforcedOf(t *testing.T, change func(*agent.Request)) (all struct {
 	return all
 }
 
-// TestTools holds that what an agent is not to use is neither offered nor
-// allowed, whatever list knows it.
+// TestTools checks that an agent's excluded tools are neither offered nor
+// allowed, in any of the lists.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	reads := []string{"read_file", "grep_search", "glob", "list_directory"}
@@ -140,8 +140,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestEnforced holds what wins over the settings of the user, the machine and
-// the repository.
+// TestEnforced checks the settings that win over those of the user, the machine
+// and the repository.
 func TestEnforced(t *testing.T) {
 	t.Parallel()
 	all := enforcedOf(t, func(r *agent.Request) {
@@ -174,8 +174,8 @@ func TestEnforced(t *testing.T) {
 	}
 }
 
-// TestLaunch holds what goes around the options: the prompt on stdin and
-// nowhere else, and a state of its own.
+// TestLaunch checks the launch apart from the options: the prompt on stdin and
+// nowhere else, and a separate state.
 func TestLaunch(t *testing.T) {
 	t.Parallel()
 	l, err := Adapter{}.Launch(request(func(r *agent.Request) {

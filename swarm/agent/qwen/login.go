@@ -11,7 +11,7 @@ import (
 	"agentswarm/swarm/wire"
 )
 
-// way is a way to log in: what the settings call it, and which variable holds
+// way is a way to log in: its name in the settings, and the variable that holds
 // the key.
 type way struct{ name, key string }
 
@@ -43,7 +43,7 @@ func login(s agent.Surroundings) agent.Login {
 		l.Files = append(l.Files, agent.File{Name: name, Data: text})
 		all, err := wire.Settings(text)
 		if err != nil {
-			return map[string]any{} // what is wrong with it is said at the launch
+			return map[string]any{} // the launch reports the errors in it
 		}
 		return all
 	}
@@ -88,7 +88,7 @@ type finding struct {
 	settings map[string]any
 }
 
-// try looks for the keys of one way to log in.
+// try looks for the keys of a way to log in.
 func (l *finding) try(w way) {
 	for _, key := range append([]string{w.key}, keysOf(l.settings, w.name)...) {
 		where := ""
@@ -107,8 +107,8 @@ func (l *finding) try(w way) {
 	}
 }
 
-// reaches is who answers by a way to log in. What speaks OpenAI's protocol is
-// told by its address.
+// reaches returns the provider behind a way to log in. The address tells the
+// servers of OpenAI's protocol apart.
 func (l *finding) reaches(w way) string {
 	switch w.name {
 	case "anthropic":

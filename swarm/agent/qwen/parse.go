@@ -17,7 +17,7 @@ import (
 
 var _ agent.Parser = (*stream)(nil)
 
-// stream reads what one agent says.
+// stream parses the output of one agent.
 type stream struct {
 	wire.Lines
 	brief   bool
@@ -25,8 +25,8 @@ type stream struct {
 	model   string
 	turns   int
 	talking bool // in a turn: not all of it is told yet
-	// paid is what messages have told of, and what was used before this process:
-	// the result counts that, too.
+	// paid is the usage that messages reported, and the usage before this
+	// process: the result counts that, too.
 	paid task.Usage
 	// broken is set where a stream of the model broke and was asked for again: the
 	// CLI joins the texts of both.
@@ -39,13 +39,13 @@ func newStream(spec *agent.Spec) *stream {
 	return s
 }
 
-// Brief spares what tools are given and what comes of them.
+// Brief drops the input and output of tools.
 func (s *stream) Brief() { s.brief = true }
 
 // passed knows the lines that show progress only.
 func passed(head []byte) bool { return bytes.HasPrefix(head, []byte(`{"type":"stream_event",`)) }
 
-// usage is how the CLI counts: input holds what came from the cache.
+// usage is the usage as the CLI reports it: input includes cached tokens.
 type usage struct {
 	Input  int64 `json:"input_tokens"`
 	Output int64 `json:"output_tokens"`
@@ -63,7 +63,7 @@ type line struct {
 	Subtype string `json:"subtype"`
 	Session string `json:"session_id"`
 	Model   string `json:"model"`
-	Parent  string `json:"parent_tool_use_id"` // set on what a helper of the agent says
+	Parent  string `json:"parent_tool_use_id"` // set on messages of a helper of the agent
 
 	Message struct {
 		Model   string          `json:"model"`
@@ -89,7 +89,7 @@ type retry struct {
 	Delay   float64 `json:"delayMs"`
 }
 
-// read reads one line.
+// read reads a line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
 	if !wire.Decode(text, &l) || l.Type == "" {
@@ -134,8 +134,8 @@ func (s *stream) system(l *line) []event.Event {
 	}
 }
 
-// assistant reads what the model said: one block a line, as a message of its
-// own, and on the last of them what the turn has used.
+// assistant reads a message of the model: one block a line, as a message of its
+// own. The last block has the usage of the turn.
 func (s *stream) assistant(l *line) (found []event.Event) {
 	spent := l.Message.Usage.plain()
 	all := wire.Blocks(l.Message.Content)
@@ -169,7 +169,7 @@ func (s *stream) assistant(l *line) (found []event.Event) {
 	return found
 }
 
-// user reads what came of tools.
+// user reads the results of tools.
 func (s *stream) user(l *line) []event.Event {
 	found := wire.Ends(l.Message.Content, s.brief)
 	if len(found) > 0 {
@@ -179,8 +179,8 @@ func (s *stream) user(l *line) []event.Event {
 	return found
 }
 
-// result is the end: an answer or an error. It tells of what was used; what
-// messages have told of already is left out.
+// result reads the end: an answer or an error. It reports usage, less the usage
+// that messages reported already.
 func (s *stream) result(l *line) (found []event.Event) {
 	all := l.Usage.plain()
 	rest := task.Usage{

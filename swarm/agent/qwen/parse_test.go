@@ -14,7 +14,7 @@ func read(spec *agent.Spec, text []byte, size int) (said []string, used task.Usa
 	return agenttest.Read(Adapter{}.Parser(spec), text, size)
 }
 
-// TestRecorded reads what the real CLI wrote.
+// TestRecorded reads recorded output of the real CLI.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	const begun = "session ? fake-model"
@@ -38,14 +38,14 @@ func TestRecorded(t *testing.T) {
 		{"schema", task.Usage{}, []string{
 			begun, "turn", `start structured_output {"files":3}`, `end ok "Structured output accepted."`, `answer {"files":3}{"files":3}`,
 		}, task.Usage{Input: 10, Output: 5}},
-		// The result counts what the parent used, once more.
+		// The result counts the parent's usage once more.
 		{"fork", task.Usage{Input: 10, Output: 5}, []string{begun, "turn", "text It was zebra.", "answer It was zebra."},
 			task.Usage{Input: 10, Output: 5, CacheRead: 100}},
 		{"401", task.Usage{}, failed("auth"), task.Usage{}},
 		{"429", task.Usage{}, failed("rate_limit"), task.Usage{}},
 		{"quota", task.Usage{}, failed("quota"), task.Usage{}},
 		{"500", task.Usage{}, failed("overloaded"), task.Usage{}},
-		// It goes on where the connection was cut, and joins what was said.
+		// It continues where the connection was cut, and joins the texts.
 		{"cut", task.Usage{}, []string{
 			begun, "retry overloaded retry", "turn", "text half Nothing went wrong.", "answer half Nothing went wrong.",
 		}, task.Usage{Input: 10, Output: 5}},
@@ -62,7 +62,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestLines holds what becomes of lines of other kinds.
+// TestLines checks the events of lines of other kinds.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	said := func(text string) string {
@@ -94,7 +94,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestRest holds that a result tells only what messages have not told of.
+// TestRest checks that a result reports only the usage that messages have not
+// reported.
 func TestRest(t *testing.T) {
 	t.Parallel()
 	const message = `{"type":"assistant","message":{"content":[],"usage":{"input_tokens":10,"cache_read_input_tokens":4,"output_tokens":3}}}` + "\n"
@@ -109,7 +110,7 @@ func FuzzParser(f *testing.F) {
 	agenttest.Fuzz(f, func() agent.Parser { return Adapter{}.Parser(&agent.Spec{}) }, "edit", "cut", "401")
 }
 
-// TestRetries holds that a retry says why it is made, and that an answer whose
+// TestRetries checks that a retry says why it is made, and that an answer whose
 // stream was joined with its retry says so.
 func TestRetries(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"agentswarm/variants"
 )
 
-// Kind is what is known of Qwen Code.
+// Kind returns the description of Qwen Code.
 func Kind() agent.Kind {
 	return agent.Kind{
 		Name:    agent.KindQwen,
@@ -30,8 +30,8 @@ func Kind() agent.Kind {
 		},
 		Footprint: 189 << 20,
 		Gap:       500 * time.Millisecond,
-		// It says what its model has said only once that is whole, and nothing
-		// while a command runs.
+		// It prints its model's text only once that is whole, and nothing while
+		// a command runs.
 		Quiet:    15 * time.Minute,
 		Paid:     true,
 		Fetches:  true,
@@ -53,7 +53,8 @@ type Adapter struct{}
 // Parser reads streamed JSON.
 func (Adapter) Parser(spec *agent.Spec) agent.Parser { return newStream(spec) }
 
-// memory is read by nobody but us: the CLI reads it in folders that are trusted.
+// memory lists the files that swarm passes on: the CLI reads them only in
+// folders that are trusted.
 func memory(*agent.Request) agent.Memory { return agent.Memory{Own: []string{memoryFile}} }
 
 // offered are the tools that a list leaves, or the best known of many.
