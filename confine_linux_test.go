@@ -114,7 +114,7 @@ func (y *fixture) filter(verbs ...string) {
 	y.git("commit", "-q", "-m", "second")
 }
 
-// owned runs a command whose process id is in a file that the walls leave open.
+// owned runs a command whose process id is in a file that the sandbox leaves open.
 func (y *fixture) owned(more []string, args ...string) said {
 	y.t.Helper()
 	swarm, err := exec.LookPath("swarm")

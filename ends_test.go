@@ -18,7 +18,7 @@ import (
 	"agentswarm/worktree"
 )
 
-// sandboxedFixture is a fixture whose agents have the default settings: walls, and
+// sandboxedFixture is a fixture whose agents have the default settings: a sandbox, and
 // workspaces that are overlays.
 func sandboxedFixture(t *testing.T) *fixture {
 	t.Helper()

@@ -35,7 +35,7 @@ func gitIn(dir string, env []string, args ...string) ([]byte, error) {
 // writes a line of stdin, or its end, to a file. `ask` asks by the protocol for
 // an action, which is JSON, and `result` answers by it. `run` runs a shell
 // command and ignores its result; `speak` and `forge` attack. A step may name
-// $WORK, $SIGNALS, $SWARM_AGENT and $SWARM_RUN. Behind walls an agent sees only
+// $WORK, $SIGNALS, $SWARM_AGENT and $SWARM_RUN. In a sandbox an agent sees only
 // the workspace and $SIGNALS of $WORK.
 func fakeAgent() {
 	names := stepNames()

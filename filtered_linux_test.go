@@ -147,8 +147,8 @@ func (y *fixture) tries(commands []string) string {
 }
 
 // TestFilteredCommandsAreHarmless runs each git command that the filter refuses
-// in a place where only the walls refuse it: in a linked work tree, by the path
-// of git. The state that work trees share does not change. Without walls it
+// in a place where only the sandbox refuses it: in a linked work tree, by the path
+// of git. The state that work trees share does not change. Without a sandbox it
 // does, or the commands would prove nothing.
 func TestFilteredCommandsAreHarmless(t *testing.T) {
 	t.Parallel()

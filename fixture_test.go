@@ -29,7 +29,7 @@ type fixture struct {
 	state string
 	env   []string
 	ledger
-	walled bool // agents have walls and private workspaces
+	walled bool // agents have a sandbox and private workspaces
 
 	about  string   // the context of a failure, for its message
 	spaces []string // that are held open, see spacesOf
@@ -97,8 +97,8 @@ func onBackends(t *testing.T, gate []worktree.Backend, test func(*testing.T, *fi
 }
 
 // on has agents work on a backend: linked worktrees as a fixture has them anyway,
-// or overlays behind walls, as users have them by default. The ledger is open
-// to them. It skips the test where no walls can be put up.
+// or overlays in a sandbox, as users have them by default. The ledger is open
+// to them. It skips the test where no sandbox can be started.
 func (y *fixture) on(backend worktree.Backend) {
 	if backend == worktree.Linked {
 		return

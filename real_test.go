@@ -118,13 +118,13 @@ type real struct {
 }
 
 // newReal makes a fixture in which agents of a kind talk to a model that follows
-// a script, behind walls.
+// a script, in a sandbox.
 func newReal(t *testing.T, k realKind, rules ...modeltest.Rule) *real {
 	t.Helper()
 	return newRealOn(t, k, worktree.Overlay, rules...)
 }
 
-// newRealOn is newReal on a backend: linked worktrees have no walls.
+// newRealOn is newReal on a backend: linked worktrees have no sandbox.
 func newRealOn(t *testing.T, k realKind, backend worktree.Backend, rules ...modeltest.Rule) *real {
 	t.Helper()
 	return newRealWith(t, k, backend, modeltest.Script{Rules: rules, Models: []string{"fake-model", "gemini-2.5-pro"}})

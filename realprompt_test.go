@@ -66,7 +66,7 @@ func TestRealPrompt(t *testing.T) {
 }
 
 // TestRealMemory checks that agents get a repository's instructions once, with
-// walls and without, from each file that may hold them.
+// a sandbox and without, from each file that may hold them.
 func TestRealMemory(t *testing.T) {
 	t.Parallel()
 	own := map[string]string{agent.KindClaude: "CLAUDE.md", agent.KindGemini: "GEMINI.md", agent.KindQwen: "QWEN.md",

@@ -63,7 +63,7 @@ func TestRealRefused(t *testing.T) {
 	})
 }
 
-// TestRealOpen holds that agents work, and are asked about, without walls too.
+// TestRealOpen holds that agents work, and are asked about, without a sandbox too.
 func TestRealOpen(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
@@ -149,7 +149,7 @@ func TestRealRemoves(t *testing.T) {
 	})
 }
 
-// TestRealRemovesOpen holds that codex without walls does not refuse by itself
+// TestRealRemovesOpen holds that codex without a sandbox does not refuse by itself
 // a command that the hook has passed. Its own sandbox starts nothing where user
 // namespaces cannot be nested, so only a refusal is a failure.
 func TestRealRemovesOpen(t *testing.T) {

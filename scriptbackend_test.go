@@ -64,8 +64,8 @@ func overlayScripts(t *testing.T) []string {
 	})
 }
 
-// setupBackend says how workspaces are made. A linked worktree stands without
-// walls, as everything did before there were any. Behind walls agents speak to
+// setupBackend says how workspaces are made. A linked worktree has no
+// sandbox, as in early versions. In a sandbox agents speak to
 // their scripts by files in $SIGNALS, a folder that is open to all of them.
 // $PLACE is a pattern of where a1 works, and $FILES the folder below its
 // workspace in which its files lie on disk.

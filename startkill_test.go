@@ -14,7 +14,7 @@ import (
 )
 
 // TestKilledWhileStarting kills swarm at steps of the start of six agents that
-// a seed picks: while it makes a base, workspaces and walls. After each kill no
+// a seed picks: while it makes a base, workspaces and a sandbox. After each kill no
 // process or mount is left, the next command leaves nothing behind, and a
 // resume works with the shared state.
 func TestKilledWhileStarting(t *testing.T) {

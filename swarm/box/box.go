@@ -1,10 +1,10 @@
-// Package box owns the walls that an agent runs inside: which namespaces it
+// Package box owns the sandbox that an agent runs inside: which namespaces it
 // gets, or Landlock rules where there are none, and what is set up in them
 // before it starts.
 //
 // Two processes share the work. The engine decides by [Compose] what stands
 // where, and starts a supervisor with the attributes of [Attr]; the supervisor
-// calls [Enter], which puts the walls up from inside. Which level of the ladder
+// calls [Enter], which enters the sandbox from inside. Which level of the ladder
 // a system can have is found by [Probe], which tries, and the view of HOME by
 // [ProbeHome].
 //
@@ -19,12 +19,12 @@ import (
 	"strings"
 )
 
-// Level is how much of the walls there is. Its zero value is none: what nobody
+// Level is how much of a sandbox there is. Its zero value is none: what nobody
 // has probed is not relied upon.
 type Level int
 
 const (
-	// None is no walls: the caller has to find and end processes by itself.
+	// None is no sandbox: the caller has to find and end processes by itself.
 	None Level = iota
 	// Landlock keeps an agent from writing outside of what it was given, and
 	// from reading files that are hidden. Nothing is mounted: it works where

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Compose makes the walls around one agent, and the folders that they keep in
+// Compose makes the sandbox around one agent, and the folders that it keeps in
 // Private. What it makes there must be removed after the agent's end.
 //
 // What lies where is looked up now: a path that is hidden is followed through
@@ -172,7 +172,7 @@ func (c *composing) temporary() error {
 }
 
 // running is a /run without the sockets of the machine: whoever reaches those
-// of docker, systemd or D-Bus has work done outside of the walls. A mask on
+// of docker, systemd or D-Bus has work done outside of the sandbox. A mask on
 // each would go when its daemon makes it anew.
 func (c *composing) running() error {
 	for _, path := range []string{"/run", "/var/run"} {

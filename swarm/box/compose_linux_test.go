@@ -273,7 +273,7 @@ func TestHideLinks(t *testing.T) {
 }
 
 // TestPlantedLinks: what an agent has left in its own folders does not lead
-// the walls of the next elsewhere.
+// the sandbox of the next elsewhere.
 func TestPlantedLinks(t *testing.T) {
 	t.Parallel()
 	need(t, Full)
@@ -337,7 +337,7 @@ func TestNothingStays(t *testing.T) {
 	}
 }
 
-// TestOpen: without closed walls only the pieces are there.
+// TestOpen: without a closed sandbox only the pieces are there.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	for _, level := range namespaced(t) {

@@ -150,7 +150,7 @@ func inTmp(t *testing.T) string {
 	return dir
 }
 
-// discard removes what walls have left, as whoever made them.
+// discard removes what a sandbox has left, as whoever made them.
 func discard(t *testing.T, dir string) {
 	t.Helper()
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -164,7 +164,7 @@ func discard(t *testing.T, dir string) {
 	}
 }
 
-// compose is Compose of walls that are closed.
+// compose is Compose of a closed sandbox.
 func compose(t *testing.T, level Level, p Place) Sandbox {
 	t.Helper()
 	w, err := Compose(level, false, p)
@@ -184,7 +184,7 @@ func run(t *testing.T, w Sandbox, name string, args ...string) string {
 	return out
 }
 
-// sh runs a shell behind walls.
+// sh runs a shell in a sandbox.
 func sh(t *testing.T, w Sandbox, script string, args ...string) string {
 	t.Helper()
 	out, err := inside(job{Walls: w, Argv: append([]string{"/bin/sh", "-c", script, "sh"}, args...)})

@@ -8,7 +8,7 @@ func Hidden(p Place) []string {
 	return c.hidden()
 }
 
-// Cover says how walls cover the place of a program.
+// Cover says how a sandbox covers the place of a program.
 type Cover uint8
 
 // The covers.
@@ -18,7 +18,7 @@ const (
 	Masked               // its folder is hidden, so the program cannot be started
 )
 
-// CoverOf tells how walls in a place cover a program, and which folder is covered.
+// CoverOf tells how a sandbox in a place covers a program, and which folder is covered.
 // The folder is empty where the program is seen, or does not exist. Of the pieces of
 // the place only those count that open the folder of a login.
 func CoverOf(p Place, program string) (Cover, string) {

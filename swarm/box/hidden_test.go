@@ -10,7 +10,7 @@ import (
 	"agentswarm/internal/testprogram"
 )
 
-// TestCoverOf holds which programs the walls hide, and which they mount from a
+// TestCoverOf holds which programs the sandbox hides, and which it mounts from a
 // folder that is private to each agent.
 func TestCoverOf(t *testing.T) {
 	t.Parallel()

@@ -144,7 +144,7 @@ func (c *composing) given(dir string) bool {
 }
 
 // Redirect returns variables, as KEY=VALUE, that lead tools from caches that the
-// walls do not let them write to, to the private folder ~/.cache or /tmp. Such a
+// the sandbox does not let them write to, to the private folder ~/.cache or /tmp. Such a
 // cache does not exist yet. It is for the view Whole: a HOME apart has all caches.
 func Redirect(w Sandbox, home string, getenv func(string) string) []string {
 	if !w.Level.Namespaces() || w.Open {
@@ -175,7 +175,7 @@ func Redirect(w Sandbox, home string, getenv func(string) string) []string {
 	return env
 }
 
-// writable reports whether the walls let an agent write to a folder, or make it.
+// writable reports whether the sandbox lets an agent write to a folder, or make it.
 func writable(w Sandbox, dir string) bool {
 	for !exists(dir) && dir != "/" {
 		dir = filepath.Dir(dir)
@@ -208,7 +208,7 @@ func ViewIn(level Level, why error) View {
 }
 
 // ProbeHome returns the best view of HOME that works on a level. The function
-// given must really put up walls with a view and say how that failed. The
+// given must really start a sandbox with a view and say how that failed. The
 // *ViewRefusal explains the answer; err says that no view works, which is then
 // not for HOME's sake.
 //

@@ -219,7 +219,7 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// TestNested puts an agent's own agents behind walls.
+// TestNested puts an agent's own agents in a sandbox.
 func TestNested(t *testing.T) {
 	t.Parallel()
 	need(t, Full)

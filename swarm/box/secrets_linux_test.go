@@ -25,7 +25,7 @@ func known() []string {
 	return all
 }
 
-// masked are the paths that walls hide.
+// masked are the paths that a sandbox hides.
 func masked(w Sandbox) []string {
 	var all []string
 	for _, piece := range w.Pieces {

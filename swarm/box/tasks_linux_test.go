@@ -32,7 +32,7 @@ func (t task) run() (string, error) {
 	if !ok {
 		return "", fmt.Errorf("no task is called %q", t.Name)
 	}
-	// Where the walls are missing altogether, what is tried must harm nobody.
+	// Where there is no sandbox at all, what is tried must harm nobody.
 	for _, path := range t.Args {
 		if t.Name == "write" && !strings.Contains(path, "/swarm-box-") {
 			return "", fmt.Errorf("%s is not the test's own", path)
@@ -141,7 +141,7 @@ func mountPoints() []string {
 	return all
 }
 
-// tryRemount takes the walls down and then does what they forbid: write beside
+// tryRemount leaves the sandbox and then does the things that it forbids: write beside
 // the first path, and read the others.
 func tryRemount(b *breaches, paths []string) {
 	for _, at := range mountPoints() {

@@ -35,10 +35,10 @@ type Options struct {
 	// Environ is the environment of commands, keys of models left out by us.
 	Environ []string
 	// Binary and Args start a supervisor.
-	Binary string // required
-	Args   []string
-	Walls  json.RawMessage // the walls around a command, in the supervisor's own form
-	Run    string          // the run it belongs to; empty: none
+	Binary  string // required
+	Args    []string
+	Sandbox json.RawMessage // the sandbox around a command, in the supervisor's own form
+	Run     string          // the run it belongs to; empty: none
 
 	Endpoint *model.Endpoint // required
 	Gate     tool.Gate       // required
@@ -164,7 +164,7 @@ func newAgent(o Options, out face) (*agent, error) {
 		return nil, err
 	}
 	a.bench = &tool.Bench{
-		Root: o.Root, Dir: o.Dir, Keep: keep, Gate: o.Gate, Run: o.Run, Binary: o.Binary, Args: o.Args, Walls: o.Walls,
+		Root: o.Root, Dir: o.Dir, Keep: keep, Gate: o.Gate, Run: o.Run, Binary: o.Binary, Args: o.Args, Sandbox: o.Sandbox,
 		Env: without(o.Environ, o.Endpoint.Secrets),
 	}
 	return a, nil

@@ -45,8 +45,8 @@ func options(t *testing.T, e *model.Endpoint) Options {
 		t.Fatal(err)
 	}
 	return Options{
-		Walls: walls,
-		Root:  root, Dir: root, Environ: os.Environ(), Binary: self, Args: []string{early.Supervise},
+		Sandbox: walls,
+		Root:    root, Dir: root, Environ: os.Environ(), Binary: self, Args: []string{early.Supervise},
 		Endpoint: e, Gate: open(), Session: filepath.Join(t.TempDir(), "s"), JSONL: true, Stderr: io.Discard,
 	}
 }

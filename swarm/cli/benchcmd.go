@@ -227,7 +227,7 @@ func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
 		Run: run.ID, Dir: run.Dir, Trees: on.Trees, Launcher: on.Deps.Launcher, Environ: b.Env.Environ,
 		Close: func() error { return errors.Join(on.Trees.Close(), owner.Close()) },
 		Enclose: func(w worktree.Workspace, dir, private string) (json.RawMessage, error) {
-			around, err := on.Sandbox.Walls(engine.SandboxRequest{
+			around, err := on.Sandbox.Sandbox(engine.SandboxRequest{
 				Workspace: w, Read: []string{dir}, Write: []string{filepath.Join(dir, "artifacts")}, Private: private,
 			})
 			return around.Sandbox, err

@@ -166,7 +166,7 @@ func builtinOptions(c *cli.Context, env cmdline.Env) (builtinagent.Options, erro
 		o.Tools = strings.Split(tools, ",")
 	}
 	var err error
-	if o.Walls, err = json.Marshal(box.Sandbox{Level: box.None}); err != nil {
+	if o.Sandbox, err = json.Marshal(box.Sandbox{Level: box.None}); err != nil {
 		return o, err // those that stand around us stand around commands
 	}
 	alone, err := aloneBuiltin(c, env)

@@ -64,7 +64,7 @@ func run(args []string) (code int, ok bool) {
 	}
 }
 
-// enter puts the walls up from inside.
+// enter enters the sandbox from inside.
 func enter(sandbox json.RawMessage) error {
 	var w box.Sandbox
 	if err := json.Unmarshal(sandbox, &w); err != nil {

@@ -150,7 +150,7 @@ type Deps struct {
 	Backend    worktree.Backend      // of workspaces with a single agent
 	Kinds      map[string]agent.Kind // required, by name
 	Self       string                // the binary of swarm, as agents find it
-	Walled     bool                  // Walls confine the programs behind them
+	Walled     bool                  // a sandbox confines its programs
 	// Surroundings are searched for logins.
 	Surroundings agent.Surroundings
 	Joiner       Joiner             // required where calls depend on others

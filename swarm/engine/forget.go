@@ -28,7 +28,7 @@ func forget(kind, path string) error {
 }
 
 func blankThoughts(path string) (err error) {
-	// Where there are no walls, an agent can put anything in the place of its output.
+	// Without a sandbox, an agent can put anything in the place of its output.
 	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err

@@ -72,8 +72,8 @@ type Ruling struct {
 	Instead string
 	Rules   []string
 	Hint    string // for a person who is asked
-	// Own is set where all that the action destroys is the agent's own, and walls
-	// keep it from anything else.
+	// Own is set where all that the action destroys is the agent's own, and the sandbox
+	// protects all other files.
 	Own bool
 	// Confined says that the risky part of the action destroys only the agent's
 	// own files. The action may proceed once the workspace is captured.

@@ -281,8 +281,8 @@ type Risk struct {
 	Reason string   `json:"reason,omitempty"`
 	// Hint is further help for the person who decides.
 	Hint string `json:"hint,omitempty"`
-	// Own is set where all that the action destroys is the agent's own, and walls
-	// keep it from anything else.
+	// Own is set where all that the action destroys is the agent's own, and the sandbox
+	// protects all other files.
 	Own bool `json:"own,omitempty"`
 	// Files are those for which somebody is asked; nil where it is for none.
 	Files *Files `json:"files,omitempty"`

@@ -61,7 +61,7 @@ func (e *Executor) InSpace(ctx context.Context, c lander.SpaceRequest, work func
 	if c.Kept != "" {
 		request.Write = []string{c.Kept}
 	}
-	around, err := e.Walls(request)
+	around, err := e.Sandbox(request)
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ type agent struct {
 	family *family
 }
 
-// start opens the agent's files, enters the walls and starts the agent. The
-// files are opened outside, so that walls cannot be in their way.
+// start opens the agent's files, enters the sandbox and starts the agent. The
+// files are opened outside, so that no sandbox is in their way.
 func (s *supervisor) start(enter func(json.RawMessage) error) (_ *agent, err error) {
 	stdin, err := s.stdin()
 	if err != nil {

@@ -16,8 +16,8 @@ func exe() string {
 
 func allModes() []mode { return []mode{{name: "fallback"}} }
 
-func enterTestWalls(raw json.RawMessage) error {
-	var w testWalls
+func enterTestSandbox(raw json.RawMessage) error {
+	var w testSandbox
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func exe() string { return "/proc/self/exe" }
 func allModes() []mode {
 	return []mode{
 		{name: "fallback"},
-		{name: "namespace", attr: namespaces, walls: testWalls{Proc: true}},
+		{name: "namespace", attr: namespaces, walls: testSandbox{Proc: true}},
 	}
 }
 
@@ -34,8 +34,8 @@ func namespaces() *syscall.SysProcAttr {
 	return attr
 }
 
-func enterTestWalls(raw json.RawMessage) error {
-	var w testWalls
+func enterTestSandbox(raw json.RawMessage) error {
+	var w testSandbox
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ const patient = time.Minute
 type mode struct {
 	name  string
 	attr  func() *syscall.SysProcAttr
-	walls testWalls
+	walls testSandbox
 }
 
 func (m mode) launcher() *Launcher {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "__supervise":
-			syscall.Exit(supervise(enterTestWalls, patient))
+			syscall.Exit(supervise(enterTestSandbox, patient))
 		case "become":
 			syscall.Exit(BecomeCommand(os.Args[2:]))
 		case "keep":
@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testWalls is the value of Spec.Walls in these tests.
-type testWalls struct {
+// testSandbox is the value of Spec.Sandbox in these tests.
+type testSandbox struct {
 	Proc     bool   // mount a new /proc
 	Bare     bool   // drop the right to gain rights, on this thread only
 	FileSize uint64 // lower the supervisor's limit of it, if not 0

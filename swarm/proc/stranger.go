@@ -49,7 +49,7 @@ func onDescriptor(f *os.File, do func(fd int) error) error {
 
 // refuseVisitor says why a process may not visit; nil where it may. It must
 // come from where the engine is: the same user, and no box but those that the
-// engine itself is in. The walls hide the door from agents; this holds where
+// engine itself is in. The sandbox hides the door from agents; this holds where
 // they cannot.
 func (s *supervisor) refuseVisitor(c *os.File) error {
 	pid, uid, err := peerOf(c)

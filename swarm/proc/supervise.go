@@ -14,7 +14,7 @@ import (
 )
 
 // Supervise is the body of a supervisor and returns its exit code. It reads a
-// spec from the engine, calls enter with its Walls, starts the agent, and
+// spec from the engine, calls enter with its Sandbox, starts the agent, and
 // returns when no descendant of the agent is left.
 //
 // It runs enter, and starts the agent, on the same thread, because capabilities
@@ -178,7 +178,7 @@ func (s *supervisor) tend(
 			full = nil
 			kill()
 		case v := <-s.visits.asking():
-			// Here, because this is the thread that went into the walls.
+			// Here, because this is the thread that went into the sandbox.
 			v.started <- s.admit(a.reaper, v)
 		case status := <-a.reaper.ended:
 			return status

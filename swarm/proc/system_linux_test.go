@@ -34,7 +34,7 @@ func TestUnprivileged(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The gate runs the tests of signals, of ends and of visits. Rights decide those.
-	tests := "^Test(Kill|Kill[A-Z].*|Stop|Sweep|Escaped|Leftovers|Supervisor.*|EngineKilled|Foreground.*|Namespace.*|Visit(|Adopts|Refuses.*|SameWalls|Signals))$"
+	tests := "^Test(Kill|Kill[A-Z].*|Stop|Sweep|Escaped|Leftovers|Supervisor.*|EngineKilled|Foreground.*|Namespace.*|Visit(|Adopts|Refuses.*|SameSandbox|Signals))$"
 	if campaign.Running(t) {
 		tests = "^Test"
 	}

@@ -15,9 +15,9 @@ import (
 	"agentswarm/internal/testing/campaign"
 )
 
-// TestVisitSameWalls: dropped rights belong to the thread that entered the
+// TestVisitSameSandbox: dropped rights belong to the thread that entered the
 // sandbox, so every visitor must come from that very thread.
-func TestVisitSameWalls(t *testing.T) {
+func TestVisitSameSandbox(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		m.walls.Bare = true
 		p, spec := m.hosts(t)
@@ -152,7 +152,7 @@ func TestVisitNonsense(t *testing.T) {
 }
 
 // TestVisitRefusesAgents has agents knock at their own door, and at that of
-// another, with no walls that would hide them.
+// another, with no sandbox that would hide them.
 func TestVisitRefusesAgents(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		_, other := m.hosts(t)
@@ -244,7 +244,7 @@ func TestVisitRefusesOthers(t *testing.T) {
 	})
 }
 
-// TestVisitRefusesUsurpers: without walls an agent may put a socket of its own
+// TestVisitRefusesUsurpers: without a sandbox an agent may put a socket of its own
 // where the door was.
 func TestVisitRefusesUsurpers(t *testing.T) {
 	t.Parallel()

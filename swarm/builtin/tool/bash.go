@@ -84,7 +84,7 @@ func (b *Bench) run(ctx context.Context, j job) (exit proc.Exit, late time.Durat
 	launcher := &proc.Launcher{Binary: b.Binary, Args: b.Args}
 	p, err := launcher.Start(ctx, proc.Spec{
 		Run: b.Run, Argv: []string{b.shell(), "-c", j.command}, Env: b.Env, Dir: b.Dir,
-		Stdout: j.file, Stderr: j.file + ".stderr", Merge: true, OutputLimit: maxCommandOutput, Sandbox: b.Walls,
+		Stdout: j.file, Stderr: j.file + ".stderr", Merge: true, OutputLimit: maxCommandOutput, Sandbox: b.Sandbox,
 	})
 	if err != nil {
 		return exit, 0, fmt.Errorf("run the command: %w", err)

@@ -35,9 +35,9 @@ type Bench struct {
 	Run string   // the run that commands belong to
 	// Binary and Args start a supervisor: of each command, which ends with all
 	// that it has started.
-	Binary string // required
-	Args   []string
-	Walls  json.RawMessage // the walls around the command, in the supervisor's own form
+	Binary  string // required
+	Args    []string
+	Sandbox json.RawMessage // the sandbox around the command, in the supervisor's own form
 
 	count  atomic.Int64 // of the files below Keep
 	bounds bounds       // of searches; zero: the usual ones

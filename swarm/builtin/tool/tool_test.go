@@ -40,7 +40,7 @@ func newBench(t *testing.T) *Bench {
 	}
 	return &Bench{
 		Root: root, Dir: root, Keep: filepath.Join(t.TempDir(), "keep"), Gate: anyone{},
-		Env: os.Environ(), Binary: self, Args: []string{"__supervise"}, Walls: walls,
+		Env: os.Environ(), Binary: self, Args: []string{"__supervise"}, Sandbox: walls,
 	}
 }
 

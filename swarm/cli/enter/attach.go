@@ -120,7 +120,7 @@ func (t *attaching) explain(ctx context.Context) error {
 }
 
 // refuseAgents refuses a command to agents: they may neither speak to each
-// other nor work in each other's place. The socket of a run and the walls stop
+// other nor work in each other's place. The socket of a run and the sandbox stop
 // even an agent that hides its identity.
 func refuseAgents(p *cmdline.Place, verb string) error {
 	inside, err := policy.Supervised(p.State)

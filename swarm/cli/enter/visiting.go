@@ -28,7 +28,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// through runs the command inside of the walls of a live agent, and returns
+// through runs the command in the sandbox of a live agent, and returns
 // its exit code.
 func (v *Visit) through(ctx context.Context, lease *event.Leased, at string) (int, error) {
 	request := proc.VisitRequest{
@@ -49,7 +49,7 @@ func homeVariables() []string {
 	return slices.Concat([]string{"TMPDIR", "TMUX_TMPDIR"}, privatehome.Variables(), box.CacheVariables())
 }
 
-// sharedEnviron is the environment of a command that runs inside the walls of an
+// sharedEnviron is the environment of a command that runs inside the sandbox of an
 // agent: the variables that agents get too, and where the command is.
 func (v *Visit) sharedEnviron(dir, base string) []string {
 	rules := environ.Rules{Pass: v.passEnv()}

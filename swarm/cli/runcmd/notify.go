@@ -142,7 +142,7 @@ func notify(ctx context.Context, b *session.Session, over <-chan struct{}, n not
 }
 
 // runNotice runs the command. It is the user's own, so that it is given their
-// environment and no walls; it may well talk to their desktop.
+// environment and no sandbox; it may well talk to their desktop.
 func runNotice(ctx context.Context, b *session.Session, n noticeObject) (err error) {
 	text, err := json.Marshal(n)
 	if err != nil {

@@ -112,8 +112,8 @@ func TestScriptCheckRefuses(t *testing.T) {
 	scriptRefusal(t, err, script.CodeUnknown, `check: "`+strings.Repeat("1", 40)+`" is not a commit of this repository`)
 }
 
-// TestScriptCheckOwnCommand checks that the script's own command runs behind
-// walls, word for word, and that its writes elsewhere are dropped.
+// TestScriptCheckOwnCommand checks that the script's own command runs in a
+// sandbox, word for word, and that its writes elsewhere are dropped.
 func TestScriptCheckOwnCommand(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")

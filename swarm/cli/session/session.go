@@ -94,7 +94,7 @@ func Open(ctx context.Context, p *cmdline.Place, run *store.Run, owner *store.Ow
 	}
 	s.Deps = engine.Deps{
 		Run: run, Journal: owner, Workspaces: trees,
-		Launcher: isolation.Launcher(self, s.Sandbox.Level), Sandbox: s.Sandbox.Walls, Backend: s.Sandbox.Backend,
+		Launcher: isolation.Launcher(self, s.Sandbox.Level), Sandbox: s.Sandbox.Sandbox, Backend: s.Sandbox.Backend,
 		Kinds: known, Self: self, Walled: s.Sandbox.Level != box.None && !s.Sandbox.Settings.Off(), Surroundings: cmdline.NewMachine(p.Env).Surroundings(),
 		Unlock: func() error {
 			return errors.Join(p.Repo.UnlockRefs(captureref.Run(run.ID)), submodule.UnlockStores(p.Repo, run.Modules()))

@@ -45,7 +45,7 @@ func (p Piece) same() bool {
 	return p.From == p.At || len(p.Lower) == 1 && p.Lower[0] == p.At
 }
 
-// Place is what an agent is given, from which Compose makes its walls.
+// Place is what an agent is given, from which Compose makes its sandbox.
 type Place struct {
 	// Pieces are the workspace, its git dir, the files of the attempt.
 	Pieces []Piece

@@ -18,8 +18,8 @@ import (
 	"agentswarm/worktree"
 )
 
-// Walls makes the sandbox for a step in a workspace of the run.
-func (e *Executor) Walls(r engine.SandboxRequest) (engine.Enclosure, error) {
+// Sandbox makes the sandbox for a step in a workspace of the run.
+func (e *Executor) Sandbox(r engine.SandboxRequest) (engine.Enclosure, error) {
 	if at := r.Workspace.At; at != "" && !e.Level.Namespaces() {
 		// The files there are the user's.
 		return engine.Enclosure{}, fmt.Errorf("%s is to be mounted at %s, and the sandbox is %s: it cannot mount",

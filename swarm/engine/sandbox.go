@@ -124,14 +124,14 @@ func first(argv []string) []string { return argv[:min(len(argv), 1)] }
 // box is the folder for the attempt's writes to its HOME and its /tmp.
 func (t *attempt) box() string { return BoxOf(t.dir) }
 
-// BoxOf is the folder of an attempt that its walls keep things in: of no use
+// BoxOf is the folder of an attempt that its sandbox keeps things in: of no use
 // to anybody once nothing of the attempt runs.
 func BoxOf(attempt string) string { return filepath.Join(attempt, boxName) }
 
 const boxName = "box"
 
-// WarmOf is the folder of a run that its walls kept things in while its caches
-// were filled. While the run is driven all of its walls stand on that.
+// WarmOf is the folder of a run that its sandboxes kept things in while its caches
+// were filled. While the run is driven all its sandboxes are based on that.
 func WarmOf(run *store.Run) string { return filepath.Join(run.Dir, warmName) }
 
 const warmName = "warm"

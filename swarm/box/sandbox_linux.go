@@ -45,7 +45,7 @@ func Attr(level Level) *syscall.SysProcAttr {
 	return attr
 }
 
-// Enter finishes the walls from inside a process that was started with Attr
+// Enter finishes the sandbox from inside a process that was started with Attr
 // of the same level. It must run on the very thread that starts the agent
 // afterwards: capabilities are a thread's own.
 func Enter(w Sandbox) error {

@@ -30,15 +30,15 @@ func TestMountedAt(t *testing.T) {
 	}
 }
 
-// TestWallsWithoutMounts checks a workspace that was leased where it could be
+// TestSandboxWithoutMounts checks a workspace that was leased where it could be
 // mounted, as before a restart of the machine.
-func TestWallsWithoutMounts(t *testing.T) {
+func TestSandboxWithoutMounts(t *testing.T) {
 	t.Parallel()
 	for _, level := range []box.Level{box.None, box.Landlock} {
 		for _, sandbox := range []string{"", SandboxOff} {
 			e := &Executor{Found: Found{Level: level}, Settings: Settings{Sandbox: sandbox}}
 			w := worktree.Workspace{Name: "a1.1", Backend: worktree.Reflink, At: "/home/u/repo"}
-			if got, err := e.Walls(engine.SandboxRequest{Workspace: w, Private: t.TempDir()}); err == nil {
+			if got, err := e.Sandbox(engine.SandboxRequest{Workspace: w, Private: t.TempDir()}); err == nil {
 				t.Errorf("walls(%s, sandbox %q) = %s, want an error", level, sandbox, got.Sandbox)
 			}
 		}
@@ -64,8 +64,8 @@ func TestPossibleByCaches(t *testing.T) {
 	}
 }
 
-// TestWallsSealed: a sealed mount of any kind cannot be written to.
-func TestWallsSealed(t *testing.T) {
+// TestSandboxSealed: a sealed mount of any kind cannot be written to.
+func TestSandboxSealed(t *testing.T) {
 	t.Parallel()
 	for _, m := range []worktree.Mount{{At: "/r", From: "/w", Write: true}, {At: "/r", Lower: []string{"/b"}, Upper: "/u", Work: "/k"}} {
 		for _, sealed := range []bool{false, true} {

@@ -44,7 +44,7 @@ type job struct {
 	Task  task
 }
 
-// playSupervisor enters the walls and runs an agent on the same thread.
+// playSupervisor enters the sandbox and runs an agent on the same thread.
 func playSupervisor() int {
 	runtime.LockOSThread()
 	var j job
@@ -76,7 +76,7 @@ func playSupervisor() int {
 	return 1
 }
 
-// inside really starts something inside of walls, and returns what it printed.
+// inside really starts something in a sandbox, and returns what it printed.
 func inside(j job) (string, error) {
 	var err error
 	if j.Task.Outer, err = os.Readlink("/proc/self/ns/mnt"); err != nil {
@@ -123,7 +123,7 @@ func inside(j job) (string, error) {
 	return string(out), nil
 }
 
-// facts are what an agent finds out about its walls.
+// facts are what an agent finds out about its sandbox.
 type facts struct {
 	PID, UID, GID int
 	Processes     int
@@ -163,7 +163,7 @@ func capabilities() map[string]string {
 	return caps
 }
 
-// try puts the walls of a level up, with an empty overlay in them if it has overlays.
+// try starts the sandbox of a level, with an empty overlay in it if it has overlays.
 func try(level Level, got *facts) error {
 	w := Sandbox{Level: level}
 	if level.Overlay() {
@@ -186,7 +186,7 @@ func try(level Level, got *facts) error {
 	return json.Unmarshal([]byte(out), got)
 }
 
-// need skips a test where the walls it is of cannot be put up.
+// need skips a test where its sandbox cannot be started.
 func need(t *testing.T, level Level) {
 	t.Helper()
 	if level == Landlock {
