@@ -27,8 +27,8 @@ type Offer struct {
 
 // Suggest returns an available model for a role, beside the model that a person
 // uses already. For Smol it costs at most half as much, for Slow it costs more.
-// Of the candidates Suggest takes the nearest by provider, name and price. It
-// is false if there is none: no table says which model is good enough.
+// Suggest takes the candidate that is nearest by provider, name and price. It is
+// false if there is none: no table says which model is good enough.
 func Suggest(role string, beside Offer, offers []Offer) (Offer, bool) {
 	base := beside.Price.weight()
 	fits := slices.DeleteFunc(slices.Clone(offers), func(o Offer) bool {

@@ -58,7 +58,7 @@ func newSupervisor() (*supervisor, error) {
 			return nil, fmt.Errorf("supervise: %w", err)
 		}
 	}
-	offer()
+	raiseOOMScore()
 	if err := seal(); err != nil {
 		return nil, fmt.Errorf("supervise: seal descriptors: %w", err)
 	}

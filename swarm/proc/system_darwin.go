@@ -16,8 +16,8 @@ func Conceal() error { return nil }
 // them in turn.
 func seal() error { return sealEach() }
 
-// offer has no counterpart here.
-func offer() {}
+// raiseOOMScore has no counterpart here.
+func raiseOOMScore() {}
 
 // adopt has no counterpart here; remember stands in for it.
 func adopt() error { return nil }

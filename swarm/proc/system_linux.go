@@ -34,10 +34,10 @@ func seal() error {
 // counts as larger where the kernel chooses a process to kill.
 const agentScore = 500
 
-// offer has the kernel kill this supervisor and its agent before swarm if memory
-// runs out (proc(5), oom_score_adj). Any process may raise its own score, as
-// long as its /proc folder is open; see [seal]. A failure costs only that.
-func offer() {
+// raiseOOMScore has the kernel kill this supervisor and its agent before swarm
+// if memory runs out (proc(5), oom_score_adj). A process may raise its own score
+// while its /proc folder is open; see [seal]. A failure costs only that order.
+func raiseOOMScore() {
 	const file = "/proc/self/oom_score_adj"
 	text, err := os.ReadFile(file)
 	if err != nil {
