@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -52,8 +53,10 @@ func closed(schema any, value bool) {
 	closed(s["items"], true)
 }
 
-// schemas compiles the page: swarm.run/1 is the schema of that object.
-func schemas() (map[string]*jsonschema.Schema, error) {
+// schemas is the compiled page: swarm.run/1 is the schema of that object.
+var schemas = sync.OnceValues(compilePage)
+
+func compilePage() (map[string]*jsonschema.Schema, error) {
 	page, err := os.ReadFile(jsonPage)
 	if err != nil {
 		return nil, err
