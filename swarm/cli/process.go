@@ -47,6 +47,7 @@ func RunIn(ctx context.Context, change func(*cmdline.Env), argv []string, extra 
 	}
 	env.Main = runLine
 	change(&env)
+	cmdline.OutlivePipes()
 	ctx, stop := cmdline.OnSignals(ctx)
 	defer stop()
 	var commands []*cli.Command

@@ -44,3 +44,16 @@ func OnSignals(ctx context.Context) (context.Context, func()) {
 		cancel(nil)
 	}
 }
+
+// OutlivePipes keeps this process when a pipe that it writes to is closed: agents
+// go on behind `swarm run 2>&1 | head`. Without it the runtime ends a process that
+// writes to a closed standard error (package os/signal, "SIGPIPE"). A closed
+// standard output still ends it; see [Sink]. Processes that it starts take SIGPIPE
+// as they do elsewhere.
+func OutlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// endByPipe ends this process as the closed pipe of file would have.
+func endByPipe(file *os.File) {
+	signal.Reset(syscall.SIGPIPE)
+	_, _ = file.Write([]byte{'\n'}) // does not return
+}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
+	"syscall"
 
 	"agentswarm/internal/jq"
 	"agentswarm/swarm/pager"
@@ -21,14 +23,27 @@ type Sink struct {
 	err    error
 }
 
-// Write counts the bytes and keeps the first error.
+// Write counts the bytes and keeps the first error. A pipe that nobody reads ends
+// this process.
 func (s *Sink) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, err := s.Writer.Write(p)
+	n, err := lastWriter{s.Writer}.Write(p)
 	s.n += int64(n)
 	if s.err == nil {
 		s.err = err
+	}
+	return n, err
+}
+
+// lastWriter ends this process where it writes to a file that is a pipe without a
+// reader.
+type lastWriter struct{ io.Writer }
+
+func (l lastWriter) Write(p []byte) (int, error) {
+	n, err := l.Writer.Write(p)
+	if file, ok := l.Writer.(*os.File); ok && errors.Is(err, syscall.EPIPE) {
+		endByPipe(file)
 	}
 	return n, err
 }
@@ -61,7 +76,7 @@ func (s *Sink) Failure() error {
 // nothing. A filtered result is for programs: it has no terminal.
 func (s *Sink) Filter(ctx context.Context, q *jq.Query) {
 	if q != nil {
-		s.Through(jq.NewFilter(ctx, q, s.Writer))
+		s.Through(jq.NewFilter(ctx, q, lastWriter{s.Writer}))
 	}
 }
 

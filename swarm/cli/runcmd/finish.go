@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
@@ -56,7 +57,8 @@ func finish(ctx context.Context, b *session.Session, end *ended, r finishRequest
 		fmt.Fprintln(b.Env.Stderr, cmdline.Program+": "+termtext.Line(notice))
 	}
 	v := b.Owner.View()
-	if err := view.PrintSummary(&b.Place, b.Run, v, merged); err != nil {
+	// Hooks and the result are not for the reader of standard error, who may be gone.
+	if err := view.PrintSummary(&b.Place, b.Run, v, merged); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return err
 	}
 	sayUnmerged(b, end, r, nothing)
