@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -182,7 +183,12 @@ type DamagedError struct {
 	Err error
 }
 
-func (e *DamagedError) Error() string { return fmt.Sprintf("run %s is damaged: %v", e.Run, e.Err) }
+func (e *DamagedError) Error() string {
+	if errors.Is(e.Err, fs.ErrNotExist) {
+		return fmt.Sprintf("run %s is damaged: it has no run.json, or this is an agent of it, which cannot see the file", e.Run)
+	}
+	return fmt.Sprintf("run %s is damaged: %v", e.Run, e.Err)
+}
 
 // Unwrap returns the cause of the damage.
 func (e *DamagedError) Unwrap() error { return e.Err }
