@@ -202,7 +202,8 @@ func sweepPool(ctx context.Context, r SweepRequest) (gone []Swept, err error) {
 	}
 	var total int64
 	for _, e := range all {
-		if total += e.Size; total <= r.Size {
+		// Files without blocks have the size 0.
+		if total += e.Size; r.Size > 0 && total <= r.Size {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

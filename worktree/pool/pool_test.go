@@ -1,6 +1,11 @@
 package pool
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
 
 // TestPoolShare: a disk that is nearly full has a small pool, and no other limit
 // switches it off.
@@ -18,6 +23,27 @@ func TestPoolShare(t *testing.T) {
 	} {
 		if got := poolShare(tc.disk, tc.free, tc.size); got != tc.want {
 			t.Errorf("poolShare(%d, %d, %d) = %d, want %d", tc.disk, tc.free, tc.size, got, tc.want)
+		}
+	}
+}
+
+// TestSweepAll checks that the size 0 also removes an entry that takes no blocks.
+func TestSweepAll(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{0, 4096} {
+		at := filepath.Join(t.TempDir(), "entry")
+		if err := os.Mkdir(at, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(at, poolRecordName), fmt.Appendf(nil, `{"size":%d}`, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		gone, err := Sweep(t.Context(), SweepRequest{Pool: filepath.Dir(at)})
+		if err != nil || len(gone) != 1 || gone[0].Path != at {
+			t.Errorf("Sweep of an entry of %d bytes = %v, %v", size, gone, err)
+		}
+		if left, err := os.ReadDir(filepath.Dir(at)); len(left) > 0 || err != nil {
+			t.Errorf("of an entry of %d bytes are left %v, %v", size, left, err)
 		}
 	}
 }
