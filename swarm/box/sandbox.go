@@ -70,7 +70,7 @@ type Place struct {
 	PlainFiles []string
 	// Secret are more files that may hold credentials, which are hidden as known ones.
 	Secret []string
-	// Hide and Write are paths that agents see nothing of, and folders that
+	// Hide and Write are paths that agents cannot see, and folders that
 	// they write to and all see. They may begin with "~/".
 	Hide  []string
 	Write []string

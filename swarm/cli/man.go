@@ -305,7 +305,7 @@ func environment() [][2]string {
 		{config.SandboxVariable, "sandbox: auto, require or off; wins over the configuration, --sandbox wins over it"},
 		{config.BackendVariable, "backend: auto, overlay, reflink, copy or worktree, with the same order"},
 		{config.PassEnvVariable, "more variables for agents, as pass_env of [sandbox], separated by commas or spaces"},
-		{"SWARM_FILTER_TIMEOUT", "time after which an idle git filter is ended, such as 90s; default 10m; six times as long for one that computes"},
+		{"SWARM_FILTER_TIMEOUT", "time after which swarm ends an idle git filter, such as 90s; default 10m; six times as long for a filter that uses the CPU"},
 		{"GIT_PAGER", "pager of diff, show and logs; default core.pager of your own git configuration, PAGER, less"},
 		{"PAGER", "pager without GIT_PAGER and core.pager"},
 		{"GIT_EDITOR", "editor of config edit; default core.editor, VISUAL, EDITOR, vi"},

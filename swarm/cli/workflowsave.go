@@ -123,5 +123,5 @@ func testSaved(ctx context.Context, p *cmdline.Place, s *library.Saving) error {
 	if _, err := io.WriteString(p.Env.Stderr, termtext.Text(b.String())); err != nil {
 		return err
 	}
-	return &exit.Error{Code: exit.Verify, Err: fmt.Errorf("workflow save: %s: its test fails; nothing is saved", termtext.Line(s.Script.Name))}
+	return &exit.Error{Code: exit.Verify, Err: fmt.Errorf("workflow save: %s: its test fails; the script was not saved", termtext.Line(s.Script.Name))}
 }

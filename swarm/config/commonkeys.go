@@ -79,7 +79,7 @@ func workspaceKeys() []key[Config] {
 			func(c *Config) any { return c.Verify },
 		}, {
 			"max_size", sizeShape(0), sizeText(0), "none",
-			"bytes that an agent may write; one that writes more is stopped; `\"0B\"`: no limit",
+			"bytes that an agent may write; swarm stops an agent that writes more; `\"0B\"`: no limit",
 			func(c *Config, f field) error { return c.readMaxSize(f) },
 			func(c *Config) any { return sizeText(c.MaxSize) },
 		},

@@ -211,7 +211,7 @@ func providersSchema() object {
 	model["if"], model["then"] = object{"anyOf": priced}, object{"required": []string{"input", "output"}}
 	one := properties(providerKeys())
 	one["properties"].(object)["models"] = object{
-		"type": "object", "description": "What is known of its models, by what they are called there.", "additionalProperties": model,
+		"type": "object", "description": "Facts about its models, by the provider's names.", "additionalProperties": model,
 	}
 	other := maps.Clone(one)
 	other["required"] = []string{"base_url"}

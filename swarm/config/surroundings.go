@@ -128,7 +128,7 @@ func (s Surroundings) opens(path string) error {
 	}
 	for _, closed := range s.Closed {
 		if place := relate(path, closed); place != apart {
-			return fmt.Errorf("%s %s, of which agents see nothing", path, place.of("", closed))
+			return fmt.Errorf("%s %s, which is hidden from agents", path, place.of("", closed))
 		}
 	}
 	for _, hidden := range s.Hide {

@@ -307,7 +307,7 @@ func (t Trust) safe() (bool, error) {
 	}
 	if stat.Mode().Perm()&0o022 != 0 {
 		return false, fmt.Errorf("trust folder %s may be written by others; "+
-			"look at what it holds, then: chmod 700", printable(t.Dir))
+			"check its files, then: chmod 700", printable(t.Dir))
 	}
 	return true, nil
 }

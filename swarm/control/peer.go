@@ -51,7 +51,7 @@ func refuseSupervised(pid int, supervises func(int) bool) error {
 		return &RefusedError{Reason: "its ancestors cannot be read: " + err.Error()}
 	}
 	if foreign || slices.ContainsFunc(line, supervises) {
-		return &RefusedError{Reason: "an agent, or what it started, may not control a run"}
+		return &RefusedError{Reason: "an agent or its processes may not control a run"}
 	}
 	return nil
 }

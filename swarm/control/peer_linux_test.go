@@ -29,7 +29,7 @@ func TestBelowAnotherSupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, err := out.ReadString('\n')
-	if !strings.Contains(line, "an agent, or what it started") {
+	if !strings.Contains(line, "an agent or its processes") {
 		t.Errorf("below a supervisor of another run the answer is %q, %v", line, err)
 	}
 }

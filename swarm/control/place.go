@@ -159,7 +159,7 @@ func inspect(dir string) error {
 	case owner(info) != os.Getuid():
 		return &PlaceError{Dir: dir, Reason: fmt.Sprintf("belongs to user %d; set XDG_RUNTIME_DIR to a folder of yours", owner(info))}
 	case info.Mode().Perm() != 0o700:
-		return &PlaceError{Dir: dir, Reason: fmt.Sprintf("has mode %#o, not 0700; look at what it holds, then: chmod 700", info.Mode().Perm())}
+		return &PlaceError{Dir: dir, Reason: fmt.Sprintf("has mode %#o, not 0700; check its files, then: chmod 700", info.Mode().Perm())}
 	default:
 		return nil
 	}

@@ -144,7 +144,7 @@ func differences(what string, got, want files) []string {
 		if text, ok := got[rel]; !ok {
 			differ = append(differ, rel+" is missing")
 		} else if text != want[rel] {
-			differ = append(differ, rel+" is not what it must be")
+			differ = append(differ, rel+" has wrong content")
 		}
 	}
 	for _, rel := range slices.Sorted(maps.Keys(got)) {

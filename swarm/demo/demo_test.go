@@ -250,7 +250,7 @@ func TestDemoSeesDeviations(t *testing.T) {
 			r.Landing.Conflicts = append(r.Landing.Conflicts, reportConflict{"a1", "a2", []string{"x"}})
 		}}, "agent a1 conflicts with a2 in x"},
 		{"file lost", fakeSwarm{lose: true}, "branch landed: go.mod is missing"},
-		{"checkout touched", fakeSwarm{touch: true}, "your checkout: go.mod is not what it must be"},
+		{"checkout touched", fakeSwarm{touch: true}, "your checkout: go.mod has wrong content"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

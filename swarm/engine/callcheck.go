@@ -115,10 +115,10 @@ func checkOptions(c Config, kinds map[string]agent.Kind, call *task.Call) error 
 		set        bool
 	}{
 		{"limits.turns", "its turns", l.Turns > 0},
-		{"limits.tokens", "what it uses", l.Tokens > 0},
-		{"limits.usd", "what it costs", l.USD > 0},
+		{"limits.tokens", "its tokens", l.Tokens > 0},
+		{"limits.usd", "its cost", l.USD > 0},
 		{"stopWhen", "how far it is", call.StopWhen != ""},
-		{"onTool", "what it wants to do", call.OnTool != ""},
+		{"onTool", "its actions", call.OnTool != ""},
 	} {
 		if option.set && spec.Format != agent.FormatJSONL {
 			return fmt.Errorf("%s: agent %q does not show %s: it has format = %q, not %q",

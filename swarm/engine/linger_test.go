@@ -58,7 +58,7 @@ func TestOverloadedAfterAnswer(t *testing.T) {
 	is(t, "result", endOf(result), "completed")
 	is(t, "attempts", result.Done().Attempts, 1)
 	is(t, "notes", result.Done().Notes,
-		"[its provider refused what followed its answer, which stands; it may not have heard what it was sent last]")
+		"[its provider refused what followed its answer, which stands; it may not have received the last message]")
 	is(t, "usage", result.Done().Usage.Output, int64(7))
 }
 

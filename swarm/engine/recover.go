@@ -174,7 +174,7 @@ func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
 				left = append(left, remains{attempt: l.Attempt, space: w})
 				continue
 			}
-			d.Warn(fmt.Sprintf("%s: what it left in %s could not be captured: %v", a.ID, w.Dir, err))
+			d.Warn(fmt.Sprintf("%s: its files in %s could not be captured: %v", a.ID, w.Dir, err))
 			continue
 		}
 		record := capturedEvent(a.ID, l.Attempt, w, kept)

@@ -119,7 +119,7 @@ func (left *sharedRemains) record(d Deps, v *store.View, agents []*store.Agent) 
 		}
 		if kept.Changed {
 			none.Notes = []string{fmt.Sprintf(
-				"swarm ended while it was in the shared workspace: what it changed last is in the patch of %s", first.ID)}
+				"swarm ended while it was in the shared workspace: its last changes are in the patch of %s", first.ID)}
 		}
 		facts = append(facts, none)
 		left.captured[a.ID] = none

@@ -105,7 +105,7 @@ func (t *attempt) letStand(o *agent.Outcome) {
 		t.notes = append(t.notes, lingered)
 	default:
 		t.notes = append(t.notes, "its provider refused what followed its answer, which stands; "+
-			"it may not have heard what it was sent last")
+			"it may not have received the last message")
 	}
 }
 

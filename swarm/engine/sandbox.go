@@ -189,7 +189,7 @@ func (t *attempt) clearBox() {
 		return
 	}
 	if err := RemoveBox(t.engine.deps.Run, t.box()); err != nil {
-		t.engine.deps.Warn(fmt.Sprintf("%s: what it left outside of its workspace stays until gc: %v", t.id, err))
+		t.engine.deps.Warn(fmt.Sprintf("%s: its files outside of the workspace stay until gc: %v", t.id, err))
 	}
 }
 

@@ -67,7 +67,7 @@ func (e *Engine) remindAll() {
 		if e.agents[id].cancel == nil || l == nil || l.Steers() != nil {
 			continue
 		}
-		text := lastWord("All agents together have used what they may: " + SpentText(e.account.Spent(), e.account.Short()) + ".")
+		text := lastWord("The agents have used up the budget of the run: " + SpentText(e.account.Spent(), e.account.Short()) + ".")
 		if e.append(l.sent(id, text, true)) == nil {
 			_ = l.Steer(text) // it may be gone
 		}

@@ -101,7 +101,7 @@ func TestPatches(t *testing.T) {
 			return [first.landed, again.landed, again.reason, other.landed, other.ref];`,
 			`[true,false,"refs/heads/main holds all of it already",true,"refs/heads/side"]`},
 		{"two patches of an agent do not land", `
-			const a = await of('a'); return land([a, a]);`, `option: land: two patches of a1 are named, of which each is all of its work`},
+			const a = await of('a'); return land([a, a]);`, `option: land: two patches of a1 are named, and each holds all of its work`},
 		{"nothing does not land", `return land([]);`, `option: land: no patches are given`},
 		{"the shared workspace sees what was done", `
 			const in1 = (label) => agent('p', { label, full: true, isolation: 'shared' });

@@ -128,7 +128,7 @@ func (h *Host) landable(patches []string) error {
 		if seen[c.agent] {
 			return &script.Error{
 				Name: "TypeError", Code: script.CodeOption,
-				Message: fmt.Sprintf("land: two patches of %s are named, of which each is all of its work", c.agent),
+				Message: fmt.Sprintf("land: two patches of %s are named, and each holds all of its work", c.agent),
 			}
 		}
 		seen[c.agent] = true

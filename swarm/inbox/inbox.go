@@ -151,7 +151,7 @@ type OtherError struct {
 
 func (e *OtherError) Error() string {
 	if e.Unseen {
-		return fmt.Sprintf("question %s cannot be allowed unseen; look at what it asks for first, or deny it", e.ID)
+		return fmt.Sprintf("question %s cannot be allowed unseen; read it first, or deny it", e.ID)
 	}
 	return fmt.Sprintf("question %s asks for something else than what was shown; look again", e.ID)
 }

@@ -74,7 +74,7 @@ func ignoredBy(ctx context.Context, repo *git.Repo, paths []string) (map[string]
 	})
 	var none *git.Error
 	if err != nil && !(errors.As(err, &none) && none.Code == 1) {
-		return nil, fmt.Errorf("init: ask git what it ignores: %w", err)
+		return nil, fmt.Errorf("init: ask git for ignored files: %w", err)
 	}
 	ignored := map[string]bool{}
 	for name := range strings.SplitSeq(string(out), "\x00") {

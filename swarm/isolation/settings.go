@@ -19,7 +19,7 @@ import (
 type Settings struct {
 	Sandbox string   `json:"sandbox,omitempty"` // auto, require or off; empty: auto
 	Backend string   `json:"backend,omitempty"` // of workspaces, or auto; empty: auto
-	Hide    []string `json:"hide,omitempty"`    // paths that agents see nothing of
+	Hide    []string `json:"hide,omitempty"`    // paths that agents cannot see
 	Write   []string `json:"write,omitempty"`   // folders that agents may write to
 	// PassEnv are patterns of variables that agents get too. Their values are
 	// those of the process that owns the run, and are not recorded.

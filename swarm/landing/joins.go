@@ -32,7 +32,7 @@ func (j *Joins) Rest(set []string) []string { return set[j.merged:] }
 func (j *Joins) Merge(ctx context.Context, patches []merge.Patch, passed git.Hash) (*merge.Outcome, error) {
 	out, err := merge.Merge(ctx, j.Quarantine, merge.Request{Onto: j.Onto, Patches: patches, Committer: j.Committer})
 	if err == nil && out.Tree != passed {
-		err = fmt.Errorf("merge: tree %s is not the one that passed the check", out.Tree.Short())
+		err = fmt.Errorf("merge: tree %s is not the tree that passed the check", out.Tree.Short())
 	}
 	return out, err
 }

@@ -109,8 +109,8 @@ func TestAskRefuses(t *testing.T) {
 			},
 			"it answers 403 Forbidden: the key is not taken",
 		},
-		"no JSON":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "what it answers is no list of models"},
-		"no list":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, "what it answers is no list of models"},
+		"no JSON":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "its answer is not a list of models"},
+		"no list":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, "its answer is not a list of models"},
 		"too long": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, mostBytes+1)) }, "its list is longer than 8 MiB"},
 	} {
 		_, err := Source{Dialect: Anthropic, URL: serve(t, tt.answer), Key: "sk-secret"}.Ask(t.Context())

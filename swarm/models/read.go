@@ -188,4 +188,4 @@ func (p pricing) price() *roles.Price {
 }
 
 // errNoList is the error for an answer that is not a list of models.
-var errNoList = errors.New("what it answers is no list of models")
+var errNoList = errors.New("its answer is not a list of models")

@@ -100,7 +100,7 @@ func (l *GrantList) add(g *risk.Grants, nested bool) {
 		case nested:
 			line.Status, line.Why = Ignored, OnlyTop
 		case len(l.Suspended) > 0:
-			line.Status, line.Why = Suspended, "nothing is granted while an item that forbids is void"
+			line.Status, line.Why = Suspended, "no grant holds while a forbidding item is invalid"
 		}
 		l.Items = append(l.Items, line)
 	}

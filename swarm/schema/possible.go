@@ -82,7 +82,7 @@ func (l *look) judge(s *jsonschema.Schema) verdict {
 	}
 	if s.Ref != nil {
 		of := l.at(s.Ref)
-		v.only(of.can, because(of, at+" has another type than what it refers to"))
+		v.only(of.can, because(of, at+" and the schema that it refers to have different types"))
 	}
 	for _, part := range s.AllOf {
 		of := l.at(part)

@@ -129,7 +129,7 @@ func subscribed(l *agent.Login, s agent.Surroundings, dir string) {
 	}
 	l.Files = append(l.Files, agent.File{Name: credentialsFile, Data: file})
 	l.Name = "subscription, of " + filepath.Join(dir, credentialsFile)
-	l.Risk = fmt.Sprintf("agents cannot renew its token, which ends at %s; claude setup-token prints one that lasts a year, for $CLAUDE_CODE_OAUTH_TOKEN",
+	l.Risk = fmt.Sprintf("agents cannot renew its token, which expires at %s; claude setup-token prints a token for a year, for $CLAUDE_CODE_OAUTH_TOKEN",
 		until.Format(time.RFC3339))
 }
 

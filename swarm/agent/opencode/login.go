@@ -41,7 +41,7 @@ func login(s agent.Surroundings) agent.Login {
 			ways = append(ways, strings.Join(names, ", ")+", of "+auth)
 		}
 		if lent {
-			l.Risk = "agents cannot renew the token of an account, which works once; one that ends while they work ends them, and a key does not"
+			l.Risk = "agents cannot renew the token of an account; when it expires they fail; an API key does not expire"
 		}
 	}
 	for _, key := range keys() {

@@ -150,7 +150,7 @@ func TestLines(t *testing.T) {
 		{"answer, CR", said("stop", "yes") + "\r\n" + `{"type":"agent_settled"}` + "\r\n", "session  p/m, usage 1 2 3 4 0.5, text yes, result yes"},
 		{"no end", said("stop", "yes"), "session  p/m, usage 1 2 3 4 0.5, text yes"},
 		{"aborted", said("aborted", "") + "\n" + `{"type":"agent_settled"}`, `session  p/m, usage 1 2 3 4 0.5, error other its last message ended by "aborted"`},
-		{"cut short", said("length", "a") + "\n" + `{"type":"agent_settled"}`, "session  p/m, usage 1 2 3 4 0.5, text a, error other its model reached the limit of what it may write in one message"},
+		{"cut short", said("length", "a") + "\n" + `{"type":"agent_settled"}`, "session  p/m, usage 1 2 3 4 0.5, text a, error other its model reached the limit of output for a message"},
 		{"nothing said", `{"type":"agent_start"}` + "\n" + `{"type":"agent_settled"}`, "error no_result it ended without a message of its model"},
 		{
 			"what it said before is no answer to what came later",

@@ -375,7 +375,7 @@ func (s *run) settled() []event.Event {
 	case m.StopReason == "stop":
 		return []event.Event{&event.Answered{Text: m.text()}}
 	case m.StopReason == "length":
-		return []event.Event{&event.Erred{Kind: task.Other, Message: "its model reached the limit of what it may write in one message"}}
+		return []event.Event{&event.Erred{Kind: task.Other, Message: "its model reached the limit of output for a message"}}
 	case m.ErrorMessage != "":
 		return []event.Event{s.fault(m.ErrorMessage)}
 	default:

@@ -118,7 +118,7 @@ func (s Search) Find() (*Endpoint, error) {
 		e.Key = s.Getenv(p.KeyEnv)
 	}
 	if e.Key == "" && (s.KeyEnv != "" || provider.Keyed(p.BaseURL)) {
-		return nil, &KeyError{Spec: s.Spec, Variable: cmp.Or(p.KeyEnv, "one that --key-env names")}
+		return nil, &KeyError{Spec: s.Spec, Variable: cmp.Or(p.KeyEnv, "the variable of --key-env")}
 	}
 	return e, nil
 }

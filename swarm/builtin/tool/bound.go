@@ -21,14 +21,14 @@ const (
 // path makes the name of a new file for something too long to be shown.
 func (b *Bench) path(name string) (string, error) {
 	if err := os.MkdirAll(b.Keep, 0o700); err != nil {
-		return "", fmt.Errorf("keep what it printed: %w", err)
+		return "", fmt.Errorf("keep its output: %w", err)
 	}
 	for {
 		path := filepath.Join(b.Keep, fmt.Sprintf("%s-%03d", name, b.count.Add(1)))
 		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 			return path, nil
 		} else if err != nil {
-			return "", fmt.Errorf("keep what it printed: %w", err)
+			return "", fmt.Errorf("keep its output: %w", err)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func (b *Bench) bound(name, text string) (string, error) {
 		return "", err
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", fmt.Errorf("keep what it printed: %w", err)
+		return "", fmt.Errorf("keep its output: %w", err)
 	}
 	return ends(strings.NewReader(text), int64(len(text)), path)
 }
@@ -53,17 +53,17 @@ func (b *Bench) bound(name, text string) (string, error) {
 func boundFile(path string) (shown string, whole bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", false, fmt.Errorf("read what it printed: %w", err)
+		return "", false, fmt.Errorf("read its output: %w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return "", false, fmt.Errorf("read what it printed: %w", err)
+		return "", false, fmt.Errorf("read its output: %w", err)
 	}
 	if info.Size() <= maxBytes {
 		text, err := io.ReadAll(f)
 		if err != nil {
-			return "", false, fmt.Errorf("read what it printed: %w", err)
+			return "", false, fmt.Errorf("read its output: %w", err)
 		}
 		if bytes.Count(text, []byte("\n")) <= maxLines {
 			return string(text), true, nil
@@ -79,10 +79,10 @@ func ends(from io.ReaderAt, size int64, path string) (string, error) {
 	half := min(int64(maxBytes/2), size)
 	head, tail := make([]byte, half), make([]byte, half)
 	if _, err := from.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read what it printed: %w", err)
+		return "", fmt.Errorf("read its output: %w", err)
 	}
 	if _, err := from.ReadAt(tail, size-half); err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read what it printed: %w", err)
+		return "", fmt.Errorf("read its output: %w", err)
 	}
 	first, last := string(head), string(tail)
 	for i := 0; i < utf8.UTFMax && len(last) > 0 && !utf8.RuneStart(last[0]); i++ {
@@ -92,7 +92,7 @@ func ends(from io.ReaderAt, size int64, path string) (string, error) {
 		first = first[:len(first)-1]
 	}
 	first, last = firstLines(first, maxLines/2), lastLines(last, maxLines/2)
-	return fmt.Sprintf("%s\n… [%d bytes in all, of which the middle is left out; the whole is in %s] …\n%s",
+	return fmt.Sprintf("%s\n… [%d bytes in all; the middle is left out; the whole output is in %s] …\n%s",
 		strings.TrimSuffix(first, "\n"), size, path, last), nil
 }
 

@@ -220,7 +220,7 @@ func TestFlood(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	got := b.try(t, "bash", `{"command":"yes 'more of it'"}`)
-	if !got.Bad || !strings.Contains(got.Text, "[it was ended: ") || len(got.Text) > 2*maxBytes || !strings.Contains(got.Text, "the whole is in "+b.Keep) {
+	if !got.Bad || !strings.Contains(got.Text, "[it was ended: ") || len(got.Text) > 2*maxBytes || !strings.Contains(got.Text, "the whole output is in "+b.Keep) {
 		t.Errorf("bash = %d bytes, …%q", len(got.Text), got.Text[max(0, len(got.Text)-300):])
 	}
 }

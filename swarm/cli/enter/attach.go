@@ -125,7 +125,7 @@ func (t *attaching) explain(ctx context.Context) error {
 func refuseAgents(p *cmdline.Place, verb string) error {
 	inside, err := policy.Supervised(p.State)
 	if inside || p.Env.Getenv("SWARM_AGENT") != "" {
-		return &exit.Error{Code: exit.Approval, Err: fmt.Errorf("%s: refused: an agent, or what it started, "+
+		return &exit.Error{Code: exit.Approval, Err: fmt.Errorf("%s: refused: an agent or its processes "+
 			"has no access to other agents; only a person has", verb)}
 	}
 	return err
@@ -151,7 +151,7 @@ func (t *attaching) findTerminal() error {
 	if !in.TTY || !out.TTY {
 		return &exit.UsageError{
 			Text:   "attach: standard input and output must be a terminal",
-			Advice: fmt.Sprintf("follow what it prints with `%s logs -f %s`", t.Env.Calls, t.address()),
+			Advice: fmt.Sprintf("follow its output with `%s logs -f %s`", t.Env.Calls, t.address()),
 		}
 	}
 	t.in, t.out = in.Descriptor, out.Descriptor
@@ -188,9 +188,9 @@ func (t *attaching) attachable(v *store.View) error {
 	}
 	switch {
 	case !running:
-		return refuse("what it printed is in `%s logs %s`", "has ended: "+task.Word(a.Status))
+		return refuse("its output is in `%s logs %s`", "has ended: "+task.Word(a.Status))
 	case !engine.SpecOf(config, a.Call).PTY:
-		return refuse("follow what it prints with `%s logs -f %s`",
+		return refuse("follow its output with `%s logs -f %s`",
 			"has no terminal: only agents with pty = true have one")
 	case state.State.Coarse() == task.Queued:
 		return refuse("see `%s show %s`", "has not begun: it is queued")

@@ -193,7 +193,7 @@ func (v *Visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 	switch {
 	case w.At == "" && !v.sandboxed():
 		if !leadsHome(w) {
-			v.print("careful: the agent has changed .git there, and git may run what it put into it")
+			v.print("careful: the agent has changed .git there, and git may run its programs")
 		}
 		code, err = v.Inside(w.Path(), lease.Base, nil)
 	case !fspath.Exists(v.Run.Door(v.Visited.ID, lease.Attempt)):
@@ -308,7 +308,7 @@ func (v *Visit) sayWhereItWent(lease *event.Leased) {
 	}
 	a := now.Agent(v.Visited.ID)
 	if a.Attempt == lease.Attempt && a.Captured != nil && a.Captured.Patch != nil {
-		text += "; what it held is in " + cmp.Or(a.Captured.Patch.File, "commit "+a.Captured.Patch.Commit)
+		text += "; its changes are in " + cmp.Or(a.Captured.Patch.File, "commit "+a.Captured.Patch.Commit)
 	}
 	v.print("%s", text)
 	records, err := v.Run.Records()

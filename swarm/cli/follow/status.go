@@ -24,7 +24,7 @@ import (
 func NewStatusCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "status",
-		Usage:     "show a run: its agents, what they changed, what landed",
+		Usage:     "show a run: its agents, their changes, landed patches",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
 			everywhereFlag("list the unfinished runs of all repositories on this machine"),

@@ -311,7 +311,7 @@ func (p *portrait) texts(o showObject) {
 	p.block("earlier attempts with a patch", strings.Join(o.Earlier, " "))
 	p.paths("changed", o.Paths)
 	if o.Patch != nil {
-		p.paths("of which agents, git or CI go by; look at it", o.Patch.Marked)
+		p.paths("which agents, git or CI read; check it", o.Patch.Marked)
 	}
 	p.block("ignored by the base, not in the patch", ignoredText(o.Ignored, o.More))
 	p.block("too large, not in the patch", ignoredText(o.Large, o.LargeMore))
@@ -393,7 +393,7 @@ func usageText(u *task.Usage, spent usageRow) string {
 	switch {
 	case u.ComputedUSD == 0:
 	case u.ComputedUSD < u.CostUSD:
-		text += fmt.Sprintf(", of which $%.4f is computed", u.ComputedUSD)
+		text += fmt.Sprintf(", $%.4f of it computed", u.ComputedUSD)
 	default:
 		text += " computed"
 	}

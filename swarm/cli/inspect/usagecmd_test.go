@@ -71,7 +71,7 @@ func TestUsageText(t *testing.T) {
 		{&task.Usage{Input: 2, Output: 1, CacheRead: 7, CacheWrite: 5}, usageRow{}, "2 in, 1 out, 7 cached, 5 written to the cache, $0.0000"},
 		{&task.Usage{Input: 2, Output: 1}, usageRow{Unpriced: []string{"m"}}, "2 in, 1 out, cost not known"},
 		{&task.Usage{Input: 2, Output: 1}, usageRow{Cost: 3, Estimated: 3}, "2 in, 1 out, $3.0000 estimated"},
-		{&task.Usage{Input: 2, CostUSD: 3, ComputedUSD: 1}, usageRow{Cost: 3}, "2 in, 0 out, $3.0000, of which $1.0000 is computed"},
+		{&task.Usage{Input: 2, CostUSD: 3, ComputedUSD: 1}, usageRow{Cost: 3}, "2 in, 0 out, $3.0000, $1.0000 of it computed"},
 		{&task.Usage{Input: 2, CostUSD: 3, ComputedUSD: 3}, usageRow{Cost: 3, Unpriced: []string{"m"}}, "2 in, 0 out, $3.0000 computed, more is not known"},
 	} {
 		if got := usageText(tt.give, tt.spent); got != tt.want {

@@ -121,7 +121,7 @@ func ConfirmScript(p *cmdline.Place, pl *Plan, yes bool) error {
 		return nil
 	}
 	lines := []string{
-		fmt.Sprintf("%s: %s, of which those of %s cost money", termtext.Line(pl.Script.Name), much, termtext.Line(strings.Join(who, ", "))),
+		fmt.Sprintf("%s: %s; those of %s cost money", termtext.Line(pl.Script.Name), much, termtext.Line(strings.Join(who, ", "))),
 		paidBounds(pl.Config),
 	}
 	if line != "" {

@@ -16,7 +16,7 @@ func TestSayUnused(t *testing.T) {
 	SayUnused(&b, o, []string{"smol", roles.NamedRole})
 	const want = "not used: --agent-model revewer: no stage, type or role of the run is called so; did you mean reviewer?\n" +
 		"not used: --model m: every agent of the run has a model of its own\n" +
-		"role commit: nothing is configured for it, so it is that of default\n"
+		"role commit: not configured, so it uses the model of default\n"
 	if b.String() != want {
 		t.Errorf("said:\n%swant:\n%s", b.String(), want)
 	}

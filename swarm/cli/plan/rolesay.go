@@ -139,7 +139,7 @@ func SayUnused(w io.Writer, o *roles.Orders, used []string) {
 		fmt.Fprintln(w, "not used: "+termtext.Line(text))
 	}
 	if _, there := o.Table[o.Role]; o.Role != "" && o.Role != roles.Default && !there && slices.Contains(used, roles.NamedRole) {
-		fmt.Fprintf(w, "role %s: nothing is configured for it, so it is that of default\n", termtext.Line(o.Role))
+		fmt.Fprintf(w, "role %s: not configured, so it uses the model of default\n", termtext.Line(o.Role))
 	}
 }
 

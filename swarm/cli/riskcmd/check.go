@@ -73,7 +73,7 @@ func riskCheckAction(c *cli.Context, env cmdline.Env) error {
 		return err
 	}
 	if g.nowhere {
-		fmt.Fprintf(env.Stderr, "%s: %s is in no git repository: nothing is granted there\n", cmdline.Program, termtext.Line(g.dir))
+		fmt.Fprintf(env.Stderr, "%s: %s is not in a git repository: it has no grants\n", cmdline.Program, termtext.Line(g.dir))
 	}
 	out := bufio.NewWriterSize(env.Stdout, 64<<10)
 	err = g.check(cmdline.Input(env), out)

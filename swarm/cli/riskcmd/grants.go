@@ -75,14 +75,14 @@ func (o *riskGrantsObject) print(env cmdline.Env) error {
 	base := git.Hash(o.Base).Short()
 	switch {
 	case o.Base == "":
-		fmt.Fprintln(env.Stderr, "nothing is granted: there is no commit yet")
+		fmt.Fprintln(env.Stderr, "no grants: there is no commit yet")
 	case len(o.Items) == 0 && len(o.Suspended) == 0:
-		fmt.Fprintf(env.Stderr, "nothing is granted: commit %s has no item under \"## Pre-Authorized Actions\"\n", base)
+		fmt.Fprintf(env.Stderr, "no grants: commit %s has no item under \"## Pre-Authorized Actions\"\n", base)
 	case o.Uncommitted:
 		fmt.Fprintf(env.Stderr, "%s of the work tree says other things than that of commit %s, which counts\n", repository.AgentsFile, base)
 	}
 	for _, s := range o.Suspended {
-		fmt.Fprintf(env.Stderr, "nothing is granted: %s: %s\n", termtext.Line(s.File), termtext.Line(s.Why))
+		fmt.Fprintf(env.Stderr, "no grants: %s: %s\n", termtext.Line(s.File), termtext.Line(s.Why))
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func sayUnmerged(b *session.Session, end *ended, r finishRequest, nothing *lande
 		if r.into != "" {
 			into = " --into " + r.into
 		}
-		fmt.Fprintf(b.Env.Stderr, "%s: nothing is merged of a run that has not ended, nor by its resume; then: %s merge %s%s\n",
+		fmt.Fprintf(b.Env.Stderr, "%s: not merged: the run did not complete, and resume does not merge; then: %s merge %s%s\n",
 			cmdline.Program, b.Env.Calls, b.Run.ID, termtext.Line(into))
 	case nothing != nil && nothing.Advice != "":
 		fmt.Fprintf(b.Env.Stderr, "%s: %s\n", cmdline.Program, termtext.Line(nothing.Error()))

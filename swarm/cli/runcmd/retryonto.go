@@ -35,7 +35,7 @@ func ontoOf(p *cmdline.Place, c *cli.Context, s *selection.Selection) (onto, err
 	}
 	if s.View.Status == store.RunRunning {
 		return onto{}, &exit.UsageError{
-			Text:   fmt.Sprintf("retry: run %s is still running, and --onto needs one that has ended", s.Run.ID),
+			Text:   fmt.Sprintf("retry: run %s is still running, and --onto needs a run that has ended", s.Run.ID),
 			Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.Env.Calls, s.Run.ID),
 		}
 	}

@@ -65,7 +65,7 @@ Examples:
 func runFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "each", Usage: "one agent for each match of `GLOB` in the base; a trailing slash matches folders only; may be given again"},
-		&cli.IntFlag{Name: "count", Usage: "`N` alternatives, of which one can be merged"},
+		&cli.IntFlag{Name: "count", Usage: "`N` alternatives; merge one of them"},
 		&cli.StringFlag{Name: "overlap", Usage: "tasks with overlapping paths: `MODE` is warn, serialize or refuse (default warn)"},
 		&cli.StringFlag{Name: "agent", Aliases: []string{"a"}, Usage: "configured agent `NAME`"},
 		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once, 1 to 100 (default: by the configuration, or this machine)"},

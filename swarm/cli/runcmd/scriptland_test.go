@@ -222,7 +222,7 @@ func TestScriptLandRefuses(t *testing.T) {
 	}{
 		{script.Land{}, nil, script.CodeOption, "land: no patches are given"},
 		{script.Land{}, []workflow.Patch{one, one}, script.CodeOption, "land: patch " + view.Git10(one.Commit) + " of a1 is named twice"},
-		{script.Land{}, []workflow.Patch{one, other}, script.CodeOption, "land: two patches of a1 are named, of which each is all of its work"},
+		{script.Land{}, []workflow.Patch{one, other}, script.CodeOption, "land: two patches of a1 are named, and each holds all of its work"},
 		{script.Land{}, []workflow.Patch{one, gone}, script.CodeUnknown, "commit 1111111111 of patch 1111111111 is gone from the repository; its text is still in f"},
 		{script.Land{Verify: "unit"}, []workflow.Patch{one}, script.CodeUnknown, `land: verify: there is no check "unit"; the configuration has no table [checks]`},
 		{script.Land{Into: "-x"}, []workflow.Patch{one}, script.CodeOption, `land: into is "-x", which is not a name that a branch can have`},

@@ -62,7 +62,7 @@ func warmUp(ctx context.Context, b *session.Session, command string) (cool func(
 	if err != nil {
 		return nil, errors.Join(err, cool())
 	}
-	fmt.Fprintf(b.Env.Stderr, "warm: %s in %s, and the run continues with what it left: %s\n",
+	fmt.Fprintf(b.Env.Stderr, "warm: %s in %s; the run continues with its files: %s\n",
 		exit.Words(), took, termtext.Line(strings.TrimSpace(last)))
 	return cool, nil
 }

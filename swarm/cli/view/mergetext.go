@@ -42,7 +42,7 @@ func PrintMerge(p *cmdline.Place, w io.Writer, r *lander.Report) {
 		}
 		fmt.Fprintf(w, "%s %s on %s%s\n", verb, termtext.Count(n, "patch", "patches"), branch, at)
 		if found := r.Unfounded(); len(found) > 0 {
-			fmt.Fprintf(w, "without what they were built on: %s\n", termtext.Line(termtext.List(found, 5)))
+			fmt.Fprintf(w, "without their dependencies: %s\n", termtext.Line(termtext.List(found, 5)))
 		}
 	}
 	if branchFails(r) && len(out.Landed) > 0 {

@@ -32,9 +32,9 @@ func (ld *Lander) Attest(ctx context.Context, ref string) (_ *Attested, err erro
 	l := v.LastLanding()
 	switch {
 	case l == nil || l.Verb != landing.VerbMerge || l.Ref != ref:
-		return nil, refusal.New("the last landing of run %s is no merge onto %s, so nothing is attested", ld.Run.ID, BranchName(ref))
+		return nil, refusal.New("no attestation: the last landing of run %s is not a merge onto %s", ld.Run.ID, BranchName(ref))
 	case l.Verified == nil || !*l.Verified || l.Command == "":
-		return nil, refusal.New("the last merge of run %s had no check, so nothing is attested", ld.Run.ID)
+		return nil, refusal.New("no attestation: the last merge of run %s had no check", ld.Run.ID)
 	}
 	tree, err := ld.Repo.TreeOf(ctx, git.Hash(l.New))
 	if err != nil {

@@ -172,7 +172,7 @@ func (ld *Lander) attest(ctx context.Context, work mergeWork, command string, re
 		return err
 	}
 	if report.Outcome.Tree != tree {
-		return fmt.Errorf("merge: tree %s is not the one that passed the check", report.Outcome.Tree.Short())
+		return fmt.Errorf("merge: tree %s is not the tree that passed the check", report.Outcome.Tree.Short())
 	}
 	return ld.blame(ctx, report.View, report)
 }

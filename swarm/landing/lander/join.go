@@ -77,7 +77,7 @@ func (ld *Lander) Join(ctx context.Context, r engine.JoinRequest) (git.Hash, err
 	}
 	out, err := ld.Combine(ctx, c)
 	if err != nil {
-		return "", fmt.Errorf("join what it depends on: %w", err)
+		return "", fmt.Errorf("join its dependencies: %w", err)
 	}
 	if len(out.Conflicts) > 0 {
 		c := out.Conflicts[0]

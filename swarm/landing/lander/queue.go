@@ -127,7 +127,7 @@ func (m *queuedMerge) conclude(ctx context.Context, out *queue.Outcome, gate *la
 		return m.giveUp()
 	}
 	if at < 0 || runs[at].Tree != report.Outcome.Tree {
-		return fmt.Errorf("merge: tree %s is not the one that passed the check", report.Outcome.Tree.Short())
+		return fmt.Errorf("merge: tree %s is not the tree that passed the check", report.Outcome.Tree.Short())
 	}
 	report.Output = runs[at].Output
 	return nil

@@ -156,7 +156,7 @@ func (s *Screen) notes(c *Class, width, room int) []string {
 		}
 	}
 	if len(lines) == 0 {
-		lines = []string{termtext.CutEnd("nothing is beside this class", width)}
+		lines = []string{termtext.CutEnd("no edits are beside this class", width)}
 	}
 	s.scroll = min(s.scroll, max(0, len(lines)-room))
 	return lines[s.scroll:min(len(lines), s.scroll+room)]

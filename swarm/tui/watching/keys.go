@@ -143,7 +143,7 @@ func (s *Screen) asks() *Row {
 	r := s.selected()
 	switch {
 	case r == nil || r.Question == nil:
-		s.notice("nothing is asked here", nil)
+		s.notice("no question waits here", nil)
 	case s.clock().Sub(s.sighted) < sightTime:
 		s.notice(r.Question.ID+" has only just been asked; look at it and press the key again", nil)
 	case len(r.Question.Whole) > mostQuestion:

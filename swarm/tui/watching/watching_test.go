@@ -234,7 +234,7 @@ func TestKeys(t *testing.T) {
 		{"deny", []tui.Key{"x"}, `answer k3x9q2-83 false ""`, ""},
 		{"answer in words", append([]tui.Key{"c"}, letters("no, not on a Friday")...), `answer k3x9q2-83 false "no, not on a Friday"`, ""},
 		{"an answer that is left", []tui.Key{"c", "n", "esc"}, "", ""},
-		{"no question", []tui.Key{"J", "a"}, "", "nothing is asked here"},
+		{"no question", []tui.Key{"J", "a"}, "", "no question waits here"},
 		{"send", append([]tui.Key{"J", "m"}, letters("hurry up")...), `do send a40 "hurry up"`, `it is\x1b[2J refused`},
 		{"send nothing", []tui.Key{"J", "m", "enter"}, "", ""},
 		{"send to one that ended", []tui.Key{"J", "J", "m"}, "", "a41 has ended"},

@@ -85,7 +85,7 @@ func (t *Tools) landable(ctx context.Context, r workflow.LandRequest) error {
 	seen := map[task.ID]bool{}
 	for _, p := range r.Patches {
 		if seen[p.Agent] {
-			return script.Refuse(script.CodeOption, "land: two patches of %s are named, of which each is all of its work", p.Agent)
+			return script.Refuse(script.CodeOption, "land: two patches of %s are named, and each holds all of its work", p.Agent)
 		}
 		seen[p.Agent] = true
 	}
