@@ -142,16 +142,16 @@ func (s *Socket) serve(ctx context.Context, conn *net.UnixConn, decide func(cont
 	lines := bufio.NewReaderSize(conn, 64<<10)
 	line, err := read(lines)
 	if err != nil {
-		_ = reply(conn, ask.Answer{Reason: "what was asked could not be read: " + err.Error()})
+		_ = reply(conn, ask.Answer{Reason: "the action could not be read: " + err.Error()})
 		return
 	}
 	if err := strict.Object(line); err != nil {
-		_ = reply(conn, ask.Answer{Reason: "what was asked could not be read: " + err.Error()})
+		_ = reply(conn, ask.Answer{Reason: "the action could not be read: " + err.Error()})
 		return
 	}
 	var r ask.Request
 	if err := json.Unmarshal(line, &r); err != nil || len(r.Actions) == 0 {
-		_ = reply(conn, ask.Answer{Reason: "what was asked could not be read: it names no action"})
+		_ = reply(conn, ask.Answer{Reason: "the action could not be read: it names no action"})
 		return
 	}
 	if subtle.ConstantTimeCompare([]byte(r.Secret), []byte(s.secret)) != 1 {

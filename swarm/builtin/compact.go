@@ -32,7 +32,7 @@ func (a *agent) compact(ctx context.Context, tooLong bool) error {
 		case !tooLong:
 			return nil
 		case len(rest) == 0:
-			return &Failure{Kind: task.Invalid, Text: "the task is longer than what the model takes"}
+			return &Failure{Kind: task.Invalid, Text: "the task is longer than the model takes"}
 		}
 		return a.remember(append(old[:cut:cut], clip(rest)...))
 	}

@@ -220,7 +220,7 @@ func readBound[T int | float64 | time.Duration](c *Config, f field, to *T, read 
 	case f.layer == User:
 		c.bounds[f.key] = float64(n)
 	case most > 0 && (n == 0 || float64(n) > most):
-		return c.ignore(f, nil, "a repository may lower what the user lets a run spend, and not raise it")
+		return c.ignore(f, nil, "a repository may lower the budget of the user, not raise it")
 	}
 	*to = n
 	return nil

@@ -11,7 +11,7 @@ import (
 // raises nor lifts it. Without a budget of the user it sets any.
 func TestBudgetOfRepository(t *testing.T) {
 	t.Parallel()
-	const said = ": is ignored: a repository may lower what the user lets a run spend, and not raise it"
+	const said = ": is ignored: a repository may lower the budget of the user, not raise it"
 	const counted = ": is ignored: a repository may lower how many agents the user allows, and not raise it"
 	for _, tt := range []struct {
 		name, user, project, local string

@@ -12,7 +12,7 @@ import (
 
 // ErrByHand is that a key is written in a form which [Set] does not change, such
 // as an inline table.
-var ErrByHand = errors.New("stands in a form that only a person can change")
+var ErrByHand = errors.New("has a form that only a person can change")
 
 // Set returns the text of a source with a key, such as "limits.jobs", set to a
 // value. All else stays as it is, comments included. The value is taken as TOML

@@ -193,7 +193,7 @@ func otherName(event hook.Event) string {
 	case hook.RunStart, hook.AgentStart, hook.AgentEnd, hook.RunEnd:
 		return fmt.Sprintf("unknown key; it is called %s here", event)
 	case hook.BeforeTool:
-		return "unknown key; what agents do is judged by risk, see [risk]"
+		return "unknown key; [risk] decides about actions of agents"
 	case hook.Elsewhere:
 		return "unknown key; there is no such event here"
 	default:

@@ -48,7 +48,7 @@ func checkPath(text string) error {
 	case !wholePath().MatchString(text):
 		return fmt.Errorf("expected an absolute path, or one that begins with ~/, got %q", clip(text))
 	case wholeRoot().MatchString(text):
-		return fmt.Errorf("%q covers everything; name what you mean", clip(text))
+		return fmt.Errorf("%q covers everything; name a folder", clip(text))
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (c *Config) mergePrices(f field) error {
 	if err == nil && f.layer != User && len(f.node.names) > 0 {
 		c.ignored = append(c.ignored, &Error{
 			File: f.file, Line: f.node.line, Key: f.key,
-			Reason: "is ignored: what models cost counts in the user configuration only, and not in a repository",
+			Reason: "is ignored: only the user configuration sets prices, not a repository",
 		})
 	}
 	return err

@@ -31,7 +31,7 @@ func TestPrices(t *testing.T) {
 	}
 	ignored := c.Ignored()
 	if len(ignored) != 1 || ignored[0].Error() != ".swarm/config.toml:1: prices: is ignored: "+
-		"what models cost counts in the user configuration only, and not in a repository" {
+		"only the user configuration sets prices, not a repository" {
 		t.Errorf("Ignored = %v, want the prices", ignored)
 	}
 }

@@ -242,7 +242,7 @@ func (f field) intoVariable(to *string) error {
 	}
 	if !variableName().MatchString(name) || strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SWARM_") {
 		// It may be the key itself, which is not for messages.
-		return f.wrong("is not the name of a variable that agents can get, such as MY_API_KEY; a key itself stands in no file")
+		return f.wrong("is not the name of a variable that agents can get, such as MY_API_KEY; a file must not hold the key itself")
 	}
 	*to = name
 	return nil

@@ -64,8 +64,8 @@ func wrongPathTests() []wrongTest {
 			"variable": {`"$HOME/x"`, `expected an absolute path, or one that begins with ~/, got "$HOME/x"`},
 			"number":   {`3`, `expected a string, got the number 3`},
 			"NUL":      {`"/a\u0000"`, `holds a NUL character, which no program can be given`},
-			"root":     {`"/"`, `"/" covers everything; name what you mean`},
-			"dots":     {`"//./.."`, `"//./.." covers everything; name what you mean`},
+			"root":     {`"/"`, `"/" covers everything; name a folder`},
+			"dots":     {`"//./.."`, `"//./.." covers everything; name a folder`},
 		} {
 			all = append(all, wrongTest{list.key + " " + name, list.before + mistake[0] + "]", at + mistake[1]})
 		}

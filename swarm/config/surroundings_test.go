@@ -129,7 +129,7 @@ func TestHidePaths(t *testing.T) {
 		{give: "D/state", want: "D/state"},
 		{give: "D/home/code/repo", wrong: "D/home/code/repo is the repository D/home/code/repo: agents work in copies of it, and see all of those"},
 		{give: "D/link/repo/pkg", wrong: "D/home/code/repo/pkg lies in the repository D/home/code/repo: agents work in copies of it, and see all of those"},
-		{give: "D/../../../../../../../../../../..", wrong: `"/" covers everything; name what you mean`},
+		{give: "D/../../../../../../../../../../..", wrong: `"/" covers everything; name a folder`},
 	} {
 		got, err := y.surroundings().HidePaths(y.paths(tt.give))
 		want := strings.ReplaceAll(tt.want, "D", y.dir)

@@ -67,7 +67,7 @@ func tables() []table {
 			keys:    landingKeys(), personal: "commands of your merges count in the user configuration only, and not in a repository",
 		}, {
 			name: "gc", meaning: "Retention by `swarm gc`. Only in the user's own file.", example: `{ trash_age = "7d" }`,
-			keys: gcKeys(), personal: "what is removed of your runs counts in the user configuration only, and not in a repository",
+			keys: gcKeys(), personal: "only the user configuration decides about removal of your runs, not a repository",
 		},
 	}
 }
@@ -151,7 +151,7 @@ func unknownAtTop(known []string) func(string) string {
 		for _, t := range tables() {
 			for _, k := range t.keys {
 				if t.moved && k.name == name {
-					return "is now " + t.name + "." + name + ": it stands in the table [" + t.name + "]"
+					return "is now " + t.name + "." + name + ": write it in the table [" + t.name + "]"
 				}
 				all[k.name] = cmp.Or(all[k.name], t.name+"."+k.name)
 			}
@@ -181,7 +181,7 @@ func belongs(name, here string) string {
 	var places []string
 	for _, t := range tables() {
 		if t.name == name && here != "" {
-			return "unknown key here; it stands at the top of the file, as a table [" + name + "] of its own"
+			return "unknown key here; write it at the top level of the file, as a table [" + name + "]"
 		}
 		if t.name != here && has(t.keys, name) {
 			places = append(places, "in the table ["+t.name+"]")

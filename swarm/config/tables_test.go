@@ -155,7 +155,7 @@ func TestMovedKeys(t *testing.T) {
 		if !slices.Contains([]string{"run", "workspace", "limits"}, table) {
 			continue
 		}
-		reason := key + ": is now " + name + ": it stands in the table [" + table + "]"
+		reason := key + ": is now " + name + ": write it in the table [" + table + "]"
 		for _, text := range []string{key + " = " + value, "\n\n" + key + ".x = 3", "[" + key + "]", "[" + table + "]\n\n[" + key + ".x]"} {
 			_, err := Load(project(text))
 			line := 1 + strings.Count(text[:strings.LastIndex(text, key)], "\n")

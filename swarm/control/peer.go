@@ -18,7 +18,7 @@ type peer struct{ pid, uid int }
 func admit(conn *net.UnixConn, supervises func(pid int) bool) error {
 	p, err := peerOf(conn)
 	if err != nil {
-		return &RefusedError{Reason: "it cannot be told who is speaking: " + err.Error()}
+		return &RefusedError{Reason: "the peer could not be identified: " + err.Error()}
 	}
 	if p.uid != os.Getuid() {
 		return &RefusedError{Reason: fmt.Sprintf("the run belongs to another user than %d", p.uid)}

@@ -215,7 +215,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, leave func()) {
 		}
 		r, err := decodeRequest(line)
 		if err == nil && !hasSecret(line, s.secret) {
-			_ = answer(conn, denial(task.Refused, errors.New("the request has not the secret of the run, which lies in its folder")))
+			_ = answer(conn, denial(task.Refused, errors.New("the request lacks the secret of the run, which is in its folder")))
 			return
 		}
 		if err == nil {

@@ -56,7 +56,7 @@ func WholeAnswer(c *task.Completed) (text string, structured json.RawMessage, er
 		return "", nil, fmt.Errorf("read an answer: %w", err)
 	}
 	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != c.Whole.Sum {
-		return "", nil, fmt.Errorf("read an answer: %s is not what was answered: its sum has changed", c.Whole.File)
+		return "", nil, fmt.Errorf("read an answer: %s is not the answer: its checksum has changed", c.Whole.File)
 	}
 	var kept whole
 	if err := json.Unmarshal(raw, &kept); err != nil {

@@ -28,7 +28,7 @@ type Parent struct {
 }
 
 // ErrNoParent refuses to go on with a conversation that there is not.
-var ErrNoParent = errors.New("there is no conversation to go on with")
+var ErrNoParent = errors.New("there is no conversation to continue")
 
 // parentOf returns the agent whose conversation a call continues; nil: a new
 // conversation.
@@ -141,7 +141,7 @@ func (t *attempt) request() (agent.Request, error) {
 		err = ErrNoParent // it could not be kept
 	}
 	if err != nil {
-		return r, fmt.Errorf("go on with the conversation of %s: %w", t.parent.ID, err)
+		return r, fmt.Errorf("continue the conversation of %s: %w", t.parent.ID, err)
 	}
 	return r, nil
 }

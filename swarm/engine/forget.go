@@ -22,7 +22,7 @@ func forget(kind, path string) error {
 		return nil
 	}
 	if err := blankThoughts(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("what its model thought cannot be taken out of its output: %w", err)
+		return fmt.Errorf("the reasoning of its model cannot be removed from its output: %w", err)
 	}
 	return nil
 }

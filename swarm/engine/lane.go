@@ -102,7 +102,7 @@ func (t *attempt) takePlace(ctx context.Context) (err error) {
 	kind := d.Kinds[t.spec.Kind]
 	if wave := waveOf(kind, t.spec); wave != "" {
 		t.lead, err = t.engine.waves.join(ctx, wave, func() {
-			t.waits("waiting for the first of its kind to be answered, so that what both begin with is read once")
+			t.waits("waiting for the first answer to an agent of its kind, which fills the cache of their common prefix")
 		})
 		if err != nil {
 			return err

@@ -491,7 +491,7 @@ func TestSoftBudget(t *testing.T) {
 		read -r word; printf '%s' "$word" | tr ' ' _ > $RIG/words; printf '{"type":"result","text":"ok"}\n'`)
 	r.config.Budget = task.Amount{Tokens: 100}
 	is(t, "result", word(r.play(mine())["a1"].Result), "completed ok")
-	contains(t, "word", strings.Join(r.lines("words"), ""), "All_agents_together_have_used_what_they_may:_100_of_100_tokens")
+	contains(t, "word", strings.Join(r.lines("words"), ""), "The_agents_have_used_up_the_budget_of_the_run:_100_of_100_tokens")
 }
 
 // TestMaxTurnsNeedsTurns refuses agents that do not report their turns.

@@ -26,7 +26,7 @@ func TestLingers(t *testing.T) {
 	if !ok || done.Answer != "ok" {
 		t.Fatalf("it ended as %+v", all["a1"].Result)
 	}
-	is(t, "notes", done.Notes[0], "it had answered and did not end, so that it was ended; its answer stands")
+	is(t, "notes", done.Notes[0], "it had answered and did not exit, so swarm ended it; its answer counts")
 	is(t, "the next", task.Word(all["a2"].Result), "completed")
 	v := r.view()
 	var ended *event.Ended
@@ -58,7 +58,7 @@ func TestOverloadedAfterAnswer(t *testing.T) {
 	is(t, "result", endOf(result), "completed")
 	is(t, "attempts", result.Done().Attempts, 1)
 	is(t, "notes", result.Done().Notes,
-		"[its provider refused what followed its answer, which stands; it may not have received the last message]")
+		"[its provider refused the requests after its answer, which counts; it may not have received the last message]")
 	is(t, "usage", result.Done().Usage.Output, int64(7))
 }
 

@@ -32,12 +32,12 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	for _, a := range v.Agents {
 		for _, s := range a.Supervisors {
 			if _, err := proc.KillOrphan(ctx, s.Pid, s.Start); err != nil {
-				return fmt.Errorf("end what was left of %s: %w", a.ID, err)
+				return fmt.Errorf("end the processes of %s: %w", a.ID, err)
 			}
 		}
 	}
 	if _, err := proc.Sweep(ctx, v.Identity.Run); err != nil {
-		return fmt.Errorf("end what was left of run %s: %w", v.Identity.Run, err)
+		return fmt.Errorf("end the processes of run %s: %w", v.Identity.Run, err)
 	}
 	for _, a := range v.Agents {
 		if err := keepLeft(d, c, a); err != nil {

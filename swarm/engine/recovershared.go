@@ -98,7 +98,7 @@ func (left *sharedRemains) miss(d Deps, w worktree.Workspace, agents []*store.Ag
 		left.space = &w
 		return
 	}
-	d.Warn(fmt.Sprintf("what the shared workspace %s holds could not be captured: %v", w.Dir, err))
+	d.Warn(fmt.Sprintf("the files of the shared workspace %s could not be captured: %v", w.Dir, err))
 }
 
 // record journals the capture for all that were at work.

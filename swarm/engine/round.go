@@ -82,7 +82,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 }
 
 // lingered notes that an agent did not end by itself.
-const lingered = "it had answered and did not end, so that it was ended; its answer stands"
+const lingered = "it had answered and did not exit, so swarm ended it; its answer counts"
 
 // letStand lets a good answer stand that was there when the run was stopped, or
 // its budget was spent: the agent had only to end, and a resume would pay for it
@@ -104,7 +104,7 @@ func (t *attempt) letStand(o *agent.Outcome) {
 	case o.Lingered:
 		t.notes = append(t.notes, lingered)
 	default:
-		t.notes = append(t.notes, "its provider refused what followed its answer, which stands; "+
+		t.notes = append(t.notes, "its provider refused the requests after its answer, which counts; "+
 			"it may not have received the last message")
 	}
 }

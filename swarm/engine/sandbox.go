@@ -178,7 +178,7 @@ func RemoveBox(run *store.Run, private string) error {
 func clearBoxes(d Deps) {
 	for _, dir := range Boxes(d.Run) {
 		if err := RemoveBox(d.Run, dir); err != nil {
-			d.Warn(fmt.Sprintf("what was left outside of workspaces stays until gc: %v", err))
+			d.Warn(fmt.Sprintf("files outside of workspaces stay until gc: %v", err))
 		}
 	}
 }

@@ -336,7 +336,7 @@ func partEvent(kept *worktree.Capture, record *event.Captured, tip git.Hash, fro
 
 // sharedNote says whose edits may be in a patch besides an agent's own.
 func sharedNote(others []task.ID) string {
-	return fmt.Sprintf("%s in the shared workspace at the same time: what was changed there by then is in this patch",
+	return fmt.Sprintf("%s in the shared workspace at the same time: this patch holds the changes up to then",
 		areWas(others))
 }
 

@@ -238,7 +238,7 @@ func TestSharedKilled(t *testing.T) {
 	is(t, "its patch", g.paths("a2"), "one two")
 	is(t, "patch of the other", g.paths("a3"), "none")
 	notes := strings.Join(g.view().Agent("a3").Result().Done().Notes, "; ")
-	is(t, "note", strings.HasSuffix(notes, "is in the patch of a2"), true)
+	is(t, "note", strings.HasSuffix(notes, "are in the patch of a2"), true)
 	g.left()
 	for id, s := range g.play(calls...) {
 		is(t, string(id), task.Word(s.Result), "completed")

@@ -34,7 +34,7 @@ func TestWave(t *testing.T) {
 			r.config.Agents["mine"].Kind = "alike"
 			e := r.startAll(five()[:3])
 			held := r.held(2)
-			contains(t, "reason", held[0], "waiting for the first of its kind to be answered")
+			contains(t, "reason", held[0], "waiting for the first answer to an agent of its kind")
 			r.await("first")
 			if n := r.made("up.*"); n != 1 {
 				t.Errorf("%d agents went ahead", n)

@@ -227,7 +227,7 @@ func TestPlaceholdersOfCommands(t *testing.T) {
 		{"far from all", Workflow{Command: []string{"echo", "{foo}", "{item}", "{foo}"}, Each: []string{"packages/a"}}, "", []string{"{foo}"}},
 		{"in the script of a shell", Workflow{Command: []string{"sh", "-c", "jq {items}"}, Each: []string{"packages/a"}}, "", nil},
 		{"in a prompt", Workflow{Prompt: "explain {state} of {item}", Each: []string{"packages/a"}}, "", []string{"{state}"}},
-		{"an item without items", Workflow{Command: []string{"echo", "a{item}"}}, "there are none", nil},
+		{"an item without items", Workflow{Command: []string{"echo", "a{item}"}}, "there are no items", nil},
 		{"that of a shell", Workflow{Command: []string{"sh", "-c", "echo {item}"}}, "", nil},
 		{"a name without items", Workflow{Command: []string{"jq", "{name}"}}, "", []string{"{name}"}},
 		{"a prompt without items", Workflow{Prompt: "rename {count} to {total}"}, "", []string{"{count}"}},

@@ -119,7 +119,7 @@ func checkNoItems(argv []string) error {
 	for _, word := range outsideScripts(argv) {
 		if strings.Contains(word, "{item}") {
 			return &PlaceholderError{
-				Word: "{item}", Reason: "stands for an item, and there are none; give --each, --count or a list of items. In sh -c '…' it is passed on unchanged",
+				Word: "{item}", Reason: "is the item, and there are no items; give --each, --count or a list of items. In sh -c '…' it is passed on unchanged",
 			}
 		}
 	}

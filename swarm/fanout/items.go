@@ -49,7 +49,7 @@ func Items(files []string, prefix string, patterns []string) ([]string, error) {
 		if len(found) == 0 {
 			return nil, &PatternError{
 				Pattern: pattern, Reason: "matches nothing in the base",
-				Tip: "only what is committed there counts; --with-changes includes uncommitted files",
+				Tip: "only committed files count; --with-changes includes uncommitted files",
 			}
 		}
 		slices.Sort(found)

@@ -41,7 +41,7 @@ func (m *OverlapMode) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is none of warn, serialize, refuse%s", quoted(string(text)), didYouMean(string(text), words[1:]))
+	return fmt.Errorf("%s is not one of warn, serialize, refuse%s", quoted(string(text)), didYouMean(string(text), words[1:]))
 }
 
 // Overlap is two tasks whose paths have a file in common, and neither of which

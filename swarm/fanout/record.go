@@ -161,7 +161,7 @@ func (n *narrowing) whole() *TaskError {
 	prompt, isPrompt := n.places["prompt"]
 	switch {
 	case isCommand && isPrompt:
-		return n.wrong(max(command, prompt), "command", "stands beside a prompt; a task has one of them")
+		return n.wrong(max(command, prompt), "command", "and a prompt are both set; a task has a single one of them")
 	case !isCommand && !isPrompt:
 		return n.wrong(t.Line, "prompt", "is missing; a task has a prompt or a command")
 	case isCommand && t.Agent != "":
@@ -184,7 +184,7 @@ func (n *narrowing) placeholders(line int, field string, found error, texts []st
 	for _, text := range texts {
 		for _, word := range []string{"{item}", "{name}"} {
 			if n.task.ID == "" && strings.Contains(text, word) {
-				err := n.wrong(line, field, word+" stands for the id, and the task has none")
+				err := n.wrong(line, field, word+" is the id, and the task has no id")
 				err.Tip = "give the task an id; {index} and {count} need none"
 				return err
 			}

@@ -92,7 +92,7 @@ func limits(paths []string) string {
 		list = strings.Join(shown[:last], ", ") + " or " + shown[last]
 	}
 	return fmt.Sprintf("\n\nChange only files that match %s (read from the top of the repository; "+
-		"a folder stands for everything below it); a change to any other file will be held back from merging.", list)
+		"a folder includes everything below it); swarm does not merge a change to any other file.", list)
 }
 
 // labels are those of the tasks, by position. If tasks wait for each other

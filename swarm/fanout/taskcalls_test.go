@@ -104,7 +104,7 @@ func TestCallsOfItemsFillTheCommand(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	want := "\n\nChange only files that match `services/a`, `docs/*.md` or `x/{a,b}/` (read from the top of the " +
-		"repository; a folder stands for everything below it); a change to any other file will be held back from merging."
+		"repository; a folder includes everything below it); swarm does not merge a change to any other file."
 	if got := limits([]string{"services/a", "docs/*.md", "x/{a,b}/"}); got != want {
 		t.Errorf("limits = %q, want %q", got, want)
 	}
@@ -319,8 +319,8 @@ func TestOverlapModeIsAWord(t *testing.T) {
 		}
 	}
 	for give, want := range map[string]string{
-		"unset":     `"unset" is none of warn, serialize, refuse`,
-		"serialise": `"serialise" is none of warn, serialize, refuse; did you mean "serialize"?`,
+		"unset":     `"unset" is not one of warn, serialize, refuse`,
+		"serialise": `"serialise" is not one of warn, serialize, refuse; did you mean "serialize"?`,
 	} {
 		var m OverlapMode
 		if err := m.UnmarshalText([]byte(give)); err == nil || err.Error() != want || m != OverlapUnset {

@@ -158,7 +158,7 @@ func TestReadTasksRefusesRecords(t *testing.T) {
 		{`{"prompt": " \n"}`, `prompt: is empty`, ""},
 		{`{"prompt": "a\u0000"}`, `prompt: holds a NUL character`, ""},
 		{`{"id": "x"}`, `prompt: is missing; a task has a prompt or a command`, ""},
-		{`{"prompt": "x", "command": ["y"]}`, `command: stands beside a prompt; a task has one of them`, ""},
+		{`{"prompt": "x", "command": ["y"]}`, `command: and a prompt are both set; a task has a single one of them`, ""},
 		{`{"command": "go test"}`, `command: expected a list of words, such as ["go", "test"], got "go test"`, "a command goes through no shell, so its words stand apart"},
 		{`{"command": []}`, `command: is an empty list`, ""},
 		{`{"command": ["", "x"]}`, `command: begins with an empty word: the first is a program`, ""},
@@ -189,8 +189,8 @@ func TestReadTasksRefusesRecords(t *testing.T) {
 		{`{"id": "a7", "prompt": "x"}`, `id: "a7" is how swarm itself calls an agent`, ""},
 		{`{"id": "` + strings.Repeat("x", 201) + `", "prompt": "x"}`, `id: is longer than 200 bytes`, ""},
 		{`{"id": "a", "prompt": "see {itme}"}`, `prompt: {itme} in the prompt is not a placeholder; did you mean {item}?`, ""},
-		{`{"prompt": "see {name}"}`, `prompt: {name} stands for the id, and the task has none`, "give the task an id; {index} and {count} need none"},
-		{`{"command": ["x", "a{item}"]}`, `command: {item} stands for the id, and the task has none`, "give the task an id; {index} and {count} need none"},
+		{`{"prompt": "see {name}"}`, `prompt: {name} is the id, and the task has no id`, "give the task an id; {index} and {count} need none"},
+		{`{"command": ["x", "a{item}"]}`, `command: {item} is the id, and the task has no id`, "give the task an id; {index} and {count} need none"},
 		{`{"id": "a", "command": ["sh", "-c", "x {item}"]}`, `command: {item} inside the script of a shell would be run as code; write "$SWARM_ITEM" there`, ""},
 	} {
 		text, hint := refused(t, TasksRequest{Source: "tasks.jsonl", Format: FormatJSONL, Text: []byte("\n" + tc.give + "\n")})
@@ -246,7 +246,7 @@ func TestReadTasksRefusesLists(t *testing.T) {
 		{FormatJSONL, `{"id": "a", "prompt": "x"}` + "\n\n" + `{"id": "a", "prompt": "y"}`, `s:3: id: "a" appears twice; line 1 has it first`, ""},
 		{FormatJSONL, `{"id": "parsers", "prompt": "x"}` + "\n" + `{"prompt": "y", "depends_on": ["parser"]}`, `s:2: depends_on: no task "parser"; did you mean "parsers"?`, ""},
 		{FormatJSONL, `{"id": "b", "prompt": "x"}` + "\n" + `{"prompt": "y", "depends_on": ["b", "b"]}`, `s:2: depends_on: "b" appears twice`, ""},
-		{FormatTOML, "prompt = \"x\"", `s:1: prompt: stands outside of a task; [[tasks]] begins one`, ""},
+		{FormatTOML, "prompt = \"x\"", `s:1: prompt: is outside of a task; [[tasks]] begins a task`, ""},
 		{FormatTOML, "\n[tasks]\nprompt = \"x\"", `s:2: tasks: each task is a table of its own, [[tasks]]`, ""},
 		{FormatTOML, "tasks = [{prompt = \"x\"}]", `s:1: tasks: each task is a table of its own, [[tasks]]`, ""},
 		{FormatTOML, "[[task]]\n", `s:1: task: unknown table or field; did you mean "tasks"?`, ""},

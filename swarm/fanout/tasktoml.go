@@ -96,7 +96,7 @@ func (t *tables) misplaced(line int, names []string) *TaskError {
 	case names[0] == tasksKey && len(names) == 1:
 		return t.wrong(line, name, "each task is a table of its own, [[tasks]]")
 	case slices.Contains(fieldNames(), names[0]):
-		return t.wrong(line, name, "stands outside of a task; [[tasks]] begins one")
+		return t.wrong(line, name, "is outside of a task; [[tasks]] begins a task")
 	default:
 		return t.wrong(line, name, "unknown table or field"+didYouMean(names[0], []string{tasksKey}))
 	}

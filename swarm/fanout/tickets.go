@@ -29,7 +29,7 @@ func ReadTickets(r TicketsRequest) ([]Task, error) {
 	if !template.HasFields() {
 		return nil, &ticket.Error{
 			Reason: "the template names no field, so all agents would get the same prompt",
-			Tip:    "a field stands in braces, such as {title}",
+			Tip:    "write a field in braces, such as {title}",
 		}
 	}
 	title, err := ticket.Parse(task.FirstLine(r.Template))

@@ -89,7 +89,7 @@ func TestReadTicketsRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, template, text, want, hint string }{
 		{"a missing field", "{titel}", `[{"number":1,"titel":"x"},{"number":2,"title":"x"}]`, `issues.json:1: ticket 2: there is no field "titel"; did you mean "title"?`, "{{titel}} stands for the text {titel}"},
 		{"an empty template", " ", `[{}]`, "the template of the prompts is empty", ""},
-		{"a template without fields", "fix it", `[{}]`, "the template names no field, so all agents would get the same prompt", "a field stands in braces, such as {title}"},
+		{"a template without fields", "fix it", `[{}]`, "the template names no field, so all agents would get the same prompt", "write a field in braces, such as {title}"},
 		{"a wrong filter", "{a|cut:1}", `[{}]`, `{a|cut:1}: unknown filter "cut"`, "the filters are json and head:N"},
 		{"an id twice", "{id}", "{\"id\":1}\n{\"id\":\"1\"}", "issues.json:2: ticket 1: the list has it twice; line 1 has it first", ""},
 		{"an empty prompt", "{a}", `{"id":1,"a":null}`, "issues.json:1: ticket 1: the prompt is empty", ""},

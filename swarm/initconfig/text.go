@@ -72,7 +72,7 @@ func (s Survey) sure() bool {
 func (s Survey) Text() string {
 	var b initText
 	b.line("# What swarm does in this repository. Written by `swarm init`; make it yours.")
-	b.line("# `swarm config show --origin` prints what holds, `swarm config validate` checks")
+	b.line("# `swarm config show --origin` prints the values, `swarm config validate` checks")
 	b.line("# this file, and `swarm config schema` has every key.")
 	b.line("")
 	b.line("[run]")
@@ -104,7 +104,7 @@ func (s Survey) scripts(b *initText) {
 		}
 	}
 	if len(s.ecosystems) > 1 {
-		b.line("# More than one way of building was found; join what you need with &&.")
+		b.line("# Several build commands were found; join those that you need with &&.")
 	}
 	mark := "# "
 	if s.sure() {
@@ -126,7 +126,7 @@ func (s Survey) scripts(b *initText) {
 		b.line("# setup = \"make deps\"")
 	}
 	b.line("")
-	b.line("# Run by `sh -c` on the work of each agent, and on what a merge comes to.")
+	b.line("# Run by `sh -c` on the work of each agent, and on the result of a merge.")
 	checks := 0
 	for _, e := range s.ecosystems {
 		if e.verify != "" {
@@ -217,7 +217,7 @@ func (s Survey) Found() []string {
 		lines = append(lines, line)
 	}
 	if len(lines) == 0 {
-		lines = append(lines, "found nothing that says how this is built or tested")
+		lines = append(lines, "found no build or test command")
 	}
 	for _, a := range s.agents {
 		line := "found " + a.program + " on your PATH: proposed as agents." + a.name()
@@ -234,7 +234,7 @@ func (s Survey) Hints() []string {
 	var lines []string
 	if len(s.absent) > 0 {
 		lines = append(lines, "hint: "+strings.Join(s.absent, ", ")+
-			": here and ignored, so in no workspace; what .worktreeinclude names comes along, the setup must make the rest")
+			": here and ignored, so not in workspaces; list them in .worktreeinclude, or let the setup make them")
 	}
 	if s.localShows {
 		lines = append(lines, "hint: git does not ignore "+project.LocalConfigName+

@@ -51,7 +51,7 @@ func FindDrop(r DropRequest) (Drop, error) {
 	d := Drop{Landing: r.View.LastLanding()}
 	switch l := d.Landing; {
 	case l == nil:
-		return d, &DropError{Reason: "no merge of the run stands"}
+		return d, &DropError{Reason: "the run has no merge that was not undone"}
 	case l.Verb != VerbMerge || l.Ref != r.Ref:
 		return d, &DropError{Reason: fmt.Sprintf("the last landing of the run is not a merge onto %s", r.Ref)}
 	}

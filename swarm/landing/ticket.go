@@ -51,7 +51,7 @@ func (s Style) Check(agents []*store.Agent) error {
 		case s.Squash && own:
 			return &TicketError{
 				Agent: a.ID, Label: a.Call.Label, Text: s.Message,
-				Reason: "a field stands for one ticket, and --squash makes one commit of all patches",
+				Reason: "a field is of a single ticket, and --squash makes a single commit of all patches",
 				Tip:    "leave --squash out, or the fields; a trailer such as 'Fixes: #{number}' is added for each ticket",
 			}
 		case !s.Squash && !own && s.Message != "" && len(agents) > 1:

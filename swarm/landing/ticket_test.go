@@ -81,7 +81,7 @@ func TestCheckOfTickets(t *testing.T) {
 		{"a wrong filter", Style{Message: "{title|x}"}, []*store.Agent{ticketAgent("a1", one)}, `"{title|x}" for a1 (12): {title|x}: unknown filter "x"`},
 		{"one message for two", Style{Message: "fix"}, []*store.Agent{ticketAgent("a1", one), ticketAgent("a2", two)}, "the message names one commit, and 2 patches would land"},
 		{"fields and no tickets", Style{Message: "fix {title}"}, []*store.Agent{ticketAgent("a1", ""), ticketAgent("a2", "")}, "the message names one commit, and 2 patches would land"},
-		{"fields for a single commit", Style{Message: "fix {title}", Squash: true}, []*store.Agent{ticketAgent("a1", one)}, `"fix {title}" for a1 (12): a field stands for one ticket`},
+		{"fields for a single commit", Style{Message: "fix {title}", Squash: true}, []*store.Agent{ticketAgent("a1", one)}, `"fix {title}" for a1 (12): a field is of a single ticket`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -114,7 +114,7 @@ func (s Source) pages(ctx context.Context, client *http.Client, l list) ([]Model
 func (s Source) get(ctx context.Context, client *http.Client, at string) (_ []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return nil, errors.New("its address is none")
+		return nil, errors.New("it has no address")
 	}
 	r.Header.Set("Accept", "application/json")
 	if s.Dialect == Anthropic {

@@ -56,7 +56,7 @@ func readCache(path string) (_ []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if stat, err := f.Stat(); err != nil || !stat.Mode().IsRegular() || stat.Size() > 4*mostBytes {
-		return nil, fmt.Errorf("%s is no such file", path)
+		return nil, fmt.Errorf("%s is not such a file", path)
 	}
 	return io.ReadAll(io.LimitReader(f, 4*mostBytes))
 }

@@ -51,7 +51,7 @@ func ReadLog(at store.Address, damaged func(line int, err error)) (all []Logged,
 			return err
 		}
 		if d.Tier == "" {
-			return errors.New("it is no decision: it has no tier")
+			return errors.New("it is not a decision: it has no tier")
 		}
 		if at.Agent == "" || at.Agent == d.Agent {
 			all = append(all, d)

@@ -195,7 +195,7 @@ func (p *Process) hand(ctx context.Context, line []byte) error {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("hand over what to run: %w", err)
+		return fmt.Errorf("hand over the command: %w", err)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (s *supervisor) refuseVisitor(c *os.File) error {
 	case err != nil:
 		return err
 	case foreign || line.below():
-		return errors.New("it comes from an agent, or what one has started")
+		return errors.New("it comes from an agent or its processes")
 	}
 	return nil
 }

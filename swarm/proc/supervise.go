@@ -69,7 +69,7 @@ func newSupervisor() (*supervisor, error) {
 	s.lines = bufio.NewReader(s.control)
 	line, err := s.lines.ReadBytes('\n')
 	if err != nil {
-		return nil, fmt.Errorf("supervise: read what to run: %w", err)
+		return nil, fmt.Errorf("supervise: read the command: %w", err)
 	}
 	if s.spec, s.origin, err = decodeSpec(line); err != nil {
 		return nil, fmt.Errorf("supervise: %w", err)

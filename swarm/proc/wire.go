@@ -77,7 +77,7 @@ func encodeSpec(s *Spec, tag uint64) ([]byte, error) {
 	}
 	line, err := json.Marshal(w)
 	if err != nil {
-		return nil, fmt.Errorf("encode what to run: %w", err)
+		return nil, fmt.Errorf("encode the command: %w", err)
 	}
 	return append(line, '\n'), nil
 }
@@ -92,7 +92,7 @@ type origin struct {
 func decodeSpec(line []byte) (Spec, origin, error) {
 	var w wireSpec
 	if err := json.Unmarshal(line, &w); err != nil {
-		return Spec{}, origin{}, fmt.Errorf("decode what to run: %w", err)
+		return Spec{}, origin{}, fmt.Errorf("decode the command: %w", err)
 	}
 	s := Spec{
 		Argv: convert[string](w.Argv), Env: convert[string](w.Env),

@@ -55,7 +55,7 @@ func (p *Project) CheckState() error {
 // [*refusal.Cause].
 func (p *Project) CheckSpace(size int64) error {
 	if !utf8.ValidString(p.State.Dir) {
-		return &StateError{Dir: p.State.Dir, Err: errors.New("its path is not UTF-8, and the journal names what is in it")}
+		return &StateError{Dir: p.State.Dir, Err: errors.New("its path is not UTF-8, as the journal requires")}
 	}
 	if err := control.Check(p.State, p.Getenv); err != nil {
 		return refusal.Of(err)

@@ -221,7 +221,7 @@ func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return fmt.Errorf("%q is no http or https URL", text)
+		return fmt.Errorf("%q is not an http or https URL", text)
 	case u.User != nil:
 		// It would be shown wherever the address is.
 		return fmt.Errorf("a URL holds no password: name the variable of the key instead")

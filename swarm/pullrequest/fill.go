@@ -31,7 +31,7 @@ func (t Texts) fill(p *Part, view *store.View, run string) (title, body string, 
 		}
 		if len(titles) > 1 {
 			return "", "", &landing.TicketError{
-				Agent: agents[0].ID, Text: t.Title, Reason: "a field stands for one ticket, and the pull request has several",
+				Agent: agents[0].ID, Text: t.Title, Reason: "a field is of a single ticket, and the pull request has several",
 				Tip: "add --each, or leave the fields out",
 			}
 		}

@@ -267,7 +267,7 @@ func (b *Book) judge(w *Window) {
 	w.GivenUp = ""
 	switch wait := w.Until.Sub(w.Since); {
 	case w.Until.IsZero():
-		w.GivenUp = "the provider told no time"
+		w.GivenUp = "the provider named no time"
 	case wait <= 0: // it is over
 	case b.bounds.Wait <= 0:
 		w.GivenUp = "limits.wait_limits is \"never\""

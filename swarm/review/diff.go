@@ -177,7 +177,7 @@ func (r *diffReader) skipBinary() {
 func (r *diffReader) hunk(f *File) error {
 	oldLine, oldLeft, newLine, newLeft, ok := hunkRange(r.line)
 	if !ok {
-		return r.fail("is no header of a hunk")
+		return r.fail("is not the header of a hunk")
 	}
 	h := hunkRuns{file: f, oldLine: oldLine, newLine: newLine}
 	for oldLeft > 0 || newLeft > 0 {
@@ -199,10 +199,10 @@ func (r *diffReader) hunk(f *File) error {
 			h.bare()
 			continue
 		default:
-			return r.fail("is no line of a hunk")
+			return r.fail("is not a line of a hunk")
 		}
 		if oldLeft < 0 || newLeft < 0 {
-			return r.fail("is more than its hunk says")
+			return r.fail("exceeds the size in its hunk header")
 		}
 		h.add(sign, text)
 	}

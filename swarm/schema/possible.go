@@ -91,7 +91,7 @@ func (l *look) judge(s *jsonschema.Schema) verdict {
 	l.some(&v, s.AnyOf, at+": anyOf")
 	l.some(&v, s.OneOf, at+": oneOf")
 	if s.Not != nil && s.Not.Bool != nil && *s.Not.Bool {
-		v.only(0, at+" must not match what everything matches")
+		v.only(0, at+" must not match a schema that everything matches")
 	}
 	if why := l.noObject(s); why != "" {
 		v.only(anything&^objects, at+why)
@@ -149,7 +149,7 @@ func values(v *verdict, s *jsonschema.Schema, at string) {
 			can |= kindOf(value)
 		}
 	}
-	why := ": none of the values it lists matches the rest of it"
+	why := ": no listed value matches the rest of the schema"
 	if len(listed) == 0 {
 		why = ": its enum is empty"
 	}

@@ -131,11 +131,11 @@ func errorText(err error) error {
 	}
 	if wrong, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if why, ok := errors.AsType[*jsonschema.ValidationError](wrong.Err); ok {
-			return fmt.Errorf("the schema is none: %s", problems(why))
+			return fmt.Errorf("the schema is invalid: %s", problems(why))
 		}
 	}
 	text := strings.NewReplacer(address+"#", "#", address, "#", "jsonschema: ", "").Replace(err.Error())
-	return fmt.Errorf("the schema is none: %s", cut(text, maxMessage))
+	return fmt.Errorf("the schema is invalid: %s", cut(text, maxMessage))
 }
 
 // Validate returns an error with the JSON pointers of the parts that do not

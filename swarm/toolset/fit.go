@@ -65,7 +65,7 @@ func Fit(r Request) (fitted Lists, warning string, err error) {
 		f.list(tools)
 	}
 	if !f.every && len(f.allowed) == 0 {
-		return Lists{}, "", fmt.Errorf("tools: agents of the kind %s can be given none of %s", r.Kind, strings.Join(r.Tools, ", "))
+		return Lists{}, "", fmt.Errorf("tools: agents of the kind %s cannot have any of %s", r.Kind, strings.Join(r.Tools, ", "))
 	}
 	if err := f.shape(); err != nil {
 		return Lists{}, "", err
@@ -246,7 +246,7 @@ func (f *fitting) warning() string {
 		}
 	}
 	add("it has no %s", f.missing)
-	add("it cannot allow a part of a tool, so it gets none of %s", f.parted)
+	add("it cannot allow a part of a tool, so it gets no %s", f.parted)
 	add("it cannot take away a part of a tool, so it loses the whole tool of %s", f.whole)
 	if f.more != "" {
 		all = append(all, "it gets "+f.more)

@@ -44,7 +44,7 @@ func login(s agent.Surroundings) agent.Login {
 	if dir == "" {
 		dir = filepath.Join(s.Home, ".claude")
 	}
-	l := agent.Login{Missing: "set $ANTHROPIC_API_KEY, or $CLAUDE_CODE_OAUTH_TOKEN to what claude setup-token prints"}
+	l := agent.Login{Missing: "set $ANTHROPIC_API_KEY, or $CLAUDE_CODE_OAUTH_TOKEN to the output of claude setup-token"}
 	for _, name := range []string{settingsFile, memoryFile} {
 		if text, err := s.Read(filepath.Join(dir, name)); err == nil {
 			l.Files = append(l.Files, agent.File{Name: name, Data: text})
@@ -73,7 +73,7 @@ func login(s agent.Surroundings) agent.Login {
 	}
 	for _, w := range clouds() {
 		if try(w) {
-			l.Risk = "what a cloud keeps below HOME, such as ~/.aws, is hidden in the sandbox: its variables are passed on"
+			l.Risk = "the sandbox hides credentials of clouds below HOME, such as ~/.aws: variables are passed on"
 			return l
 		}
 	}

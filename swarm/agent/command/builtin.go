@@ -59,7 +59,7 @@ func Unnamed(more map[string]provider.Provider) func(agent.Surroundings) string 
 		if len(ways) == 0 {
 			ways = []string{"--model PROVIDER/MODEL"}
 		}
-		return "name one: " + strings.Join(ways, " or ") + ", $" + modelVariable + ", or default under [roles] of the configuration; swarm models lists what there is"
+		return "name one: " + strings.Join(ways, " or ") + ", $" + modelVariable + ", or default under [roles] of the configuration; swarm models lists the models"
 	}
 }
 

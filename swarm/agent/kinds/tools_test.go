@@ -37,7 +37,7 @@ func readers() map[string]string {
 func toolCases() map[string][]toolCase {
 	const all, mixed, found = "Read, Grep, Glob, LS, Edit, Write, Bash", "Read, Grep, Glob, LS, Bash(git log *)", "Read, WebSearch, WebFetch, Skill, mcp__github__get"
 	no := func(what string) string { return "it has no " + what }
-	parted := "it cannot allow a part of a tool, so it gets none of bash(git log *)"
+	parted := "it cannot allow a part of a tool, so it gets no bash(git log *)"
 	whole := "it cannot take away a part of a tool, so it loses the whole tool of bash(rm *)"
 	return map[string][]toolCase{
 		"pi": {
@@ -45,7 +45,7 @@ func toolCases() map[string][]toolCase {
 			{tools: all, told: "--tools read,grep,find,ls,edit,write,bash"},
 			{tools: mixed, told: "--tools read,grep,find,ls & !bash", warning: parted},
 			{tools: found, told: "--tools read", warning: no("WebSearch, WebFetch, Skill, mcp__github__get")},
-			{tools: "WebSearch", err: "tools: agents of the kind pi can be given none of WebSearch"},
+			{tools: "WebSearch", err: "tools: agents of the kind pi cannot have any of WebSearch"},
 			{without: "Edit, Write, WebSearch", told: "--tools read,grep,find,ls,bash"},
 			{without: "Bash(rm *)", told: "--tools read,grep,find,ls,edit,write", warning: whole},
 			{tools: "Read, Bash", without: "Bash", told: "--tools read"},
@@ -193,7 +193,7 @@ func launched(t *testing.T, kind agent.Kind, o task.Options) string {
 func TestEffortOfType(t *testing.T) {
 	t.Parallel()
 	for name, unknown := range map[string]string{
-		"pi":       `it has its own effort, since effort: "huge" is none that pi knows; want one of `,
+		"pi":       `it has its own effort, since effort: pi does not know "huge"; want one of `,
 		"claude":   `it has its own effort, since effort "huge": claude knows low, medium, high, xhigh, max`,
 		"qwen":     `it has its own effort, since effort "huge": qwen knows low, medium, high, xhigh, max`,
 		"builtin":  `it has its own effort, since effort "huge": the built-in agent knows `,

@@ -89,7 +89,7 @@ func options(r *agent.Request) (flags, tools []string, err error) {
 	}
 	if s.Effort != "" {
 		if !slices.Contains(efforts(), s.Effort) {
-			return nil, nil, fmt.Errorf("effort: %q is none that pi knows; want one of %s",
+			return nil, nil, fmt.Errorf("effort: pi does not know %q; want one of %s",
 				s.Effort, strings.Join(efforts(), ", "))
 		}
 		flags = append(flags, "--thinking", s.Effort)
@@ -124,7 +124,7 @@ func efforts() []string { return []string{"off", "minimal", "low", "medium", "hi
 func allowed(s *agent.Spec) ([]string, error) {
 	for _, tool := range s.Tools {
 		if !slices.Contains(agent.AllTools(), tool) {
-			return nil, fmt.Errorf("tools: %q is none; want some of %s", tool, strings.Join(agent.AllTools(), ", "))
+			return nil, fmt.Errorf("tools: %q is not a tool; want some of %s", tool, strings.Join(agent.AllTools(), ", "))
 		}
 	}
 	if err := s.CheckReads(); err != nil {

@@ -89,7 +89,7 @@ func TestLaunchRefuses(t *testing.T) {
 		{"command", func(r *agent.Request) { r.Spec.Command = nil }, "its command is empty"},
 		{"command of the call", func(r *agent.Request) { r.Command = []string{"x"} }, "command: "},
 		{"state", func(r *agent.Request) { r.State = "" }, "needs a state folder"},
-		{"effort", func(r *agent.Request) { r.Spec.Effort = "huge" }, `effort: "huge"`},
+		{"effort", func(r *agent.Request) { r.Spec.Effort = "huge" }, `effort: pi does not know "huge"`},
 		{"tools", func(r *agent.Request) { r.Spec.Tools = []string{"browser"} }, `tools: "browser"`},
 		{"tools that write", func(r *agent.Request) { r.Spec.ReadOnly, r.Spec.Tools = true, []string{"read", "edit"} }, "tools read,edit: an agent that is read-only"},
 		{"model", func(r *agent.Request) { r.Spec.Model = "--approve" }, "model: "},

@@ -55,7 +55,7 @@ func TestFind(t *testing.T) {
 		{name: "wrong API", spec: "mine/x", give: Search{Getenv: env(), More: map[string]Provider{"mine": {BaseURL: "https://h/v1", API: "x"}}}, err: `unknown API "x"`},
 		{name: "models of a known one", spec: "openai/m", give: Search{Getenv: env("OPENAI_API_KEY", "k"), More: map[string]Provider{"openai": {Models: map[string]Facts{"m": {MaxOutput: 7}}}}}, url: "https://api.openai.com/v1", api: Responses, key: "k"},
 		{name: "a known one elsewhere", spec: "openai/m", give: Search{Getenv: env("OPENAI_API_KEY", "k"), More: map[string]Provider{"openai": {BaseURL: "http://h/v1"}}}, url: "http://h/v1", api: Responses},
-		{name: "no URL", spec: "m", give: Search{Getenv: env(), Endpoint: "ftp://x"}, err: `the endpoint "ftp://x" is no http or https URL`},
+		{name: "no URL", spec: "m", give: Search{Getenv: env(), Endpoint: "ftp://x"}, err: `the endpoint "ftp://x" is not an http or https URL`},
 	}
 	for _, test := range tests {
 		spec, err := roles.ParseSpec(test.spec)

@@ -108,7 +108,7 @@ func chosenFile(p *cmdline.Place, c *cli.Context) (project.ConfigFile, error) {
 		}
 	}
 	if layer == config.User {
-		return project.ConfigFile{}, exit.Usagef("config %s: neither HOME nor XDG_CONFIG_HOME says where your configuration is", c.Command.Name)
+		return project.ConfigFile{}, exit.Usagef("config %s: your configuration has no place: neither HOME nor XDG_CONFIG_HOME is set", c.Command.Name)
 	}
 	return project.ConfigFile{}, exit.Usagef("config %s: a bare repository has no such file", c.Command.Name)
 }

@@ -32,7 +32,7 @@ func ModelNamed(p *cmdline.Place, pl *Plan) error {
 			}
 			return &exit.UsageError{
 				Text:   fmt.Sprintf("agent %s: model %s: it names no provider", call.Agent, model),
-				Advice: "put that before it: PROVIDER/" + model + "; swarm models lists what there is",
+				Advice: "put that before it: PROVIDER/" + model + "; swarm models lists the models",
 			}
 		}
 		if hint := kind.Unnamed(around); hint != "" {

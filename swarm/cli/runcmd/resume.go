@@ -29,7 +29,7 @@ import (
 func NewResume(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "resume",
-		Usage:     "continue a run: start what is not completed",
+		Usage:     "continue a run: start agents that did not complete",
 		ArgsUsage: "[RUN]",
 		Flags:     append(plan.DriveFlags(), scriptEditFlags()...),
 		Description: `Starts a new attempt of every agent that was never started, was lost, failed or was

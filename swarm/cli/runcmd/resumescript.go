@@ -41,7 +41,7 @@ func scriptEditFits(c *cli.Context, id store.Identity) error {
 		}
 	}
 	if c.IsSet("trust") && !edits {
-		return exit.Usagef("resume: --trust is for what --script or --reconfigure bring in; what the run goes by is approved")
+		return exit.Usagef("resume: --trust needs --script or --reconfigure; the settings of the run are approved already")
 	}
 	return nil
 }

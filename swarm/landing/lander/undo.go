@@ -26,7 +26,7 @@ func (ld *Lander) Undo(ctx context.Context, of int) (*store.Landing, error) {
 	case last == nil:
 		return nil, &NoLandingError{Run: ld.Run.ID}
 	case of != 0 && last.ID != of:
-		return nil, fmt.Errorf("undo landing %d of run %s: landing %d is the last that stands", of, ld.Run.ID, last.ID)
+		return nil, fmt.Errorf("undo landing %d of run %s: the last landing that was not undone is %d", of, ld.Run.ID, last.ID)
 	}
 	var err error
 	if last.Verb == landing.VerbApply {

@@ -72,7 +72,7 @@ func (r *Providers) Unknown(spec roles.Spec) string {
 	if near := nearest.Word(spec.Provider, all); near != "" {
 		return fmt.Sprintf("model %s: there is no provider %q; did you mean %q?", spec, spec.Provider, near)
 	}
-	return fmt.Sprintf("model %s: there is no provider %q; one of your own is declared in [providers.%s], or in the set-up of its agent",
+	return fmt.Sprintf("model %s: there is no provider %q; declare your own in [providers.%s], or in the configuration of its agent",
 		spec, spec.Provider, spec.Provider)
 }
 

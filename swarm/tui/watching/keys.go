@@ -21,7 +21,7 @@ func (s *Screen) bindings() tui.Bindings {
 	all := tui.Bindings{
 		{Keys: []tui.Key{"?"}, Short: "help", Help: "show or leave this list of keys", Do: quiet(func() { s.turn(helpPage) })},
 		{Keys: []tui.Key{"q", "ctrl+c"}, Short: "leave", Help: "leave; the run continues", Do: func() tui.Effect { return &tui.Quit{} }},
-		{Keys: []tui.Key{"a"}, Short: "approve", Help: "allow what the agent asks for", Do: func() tui.Effect { return s.answer(true) }},
+		{Keys: []tui.Key{"a"}, Short: "approve", Help: "allow the action of the agent", Do: func() tui.Effect { return s.answer(true) }},
 		{Keys: []tui.Key{"x"}, Short: "deny", Help: "deny it", Do: func() tui.Effect { return s.answer(false) }},
 		{Keys: []tui.Key{"c"}, Short: "answer", Help: "answer a question in words", Do: func() tui.Effect { return s.askWords() }},
 		{Keys: []tui.Key{"d"}, Short: "diff", Help: "show the patch of the agent", Do: s.readPatch},
@@ -35,7 +35,7 @@ func (s *Screen) bindings() tui.Bindings {
 		{Keys: []tui.Key{"esc"}, Help: "go back; at the list, drop the filter", Do: quiet(s.back)},
 		{Keys: []tui.Key{"tab"}, Help: "agents, timeline, landings", Do: quiet(s.turnOver)},
 		{Keys: []tui.Key{"f"}, Help: "show only agents with some words, such as failed or parser", Do: quiet(s.askFilter)},
-		{Keys: []tui.Key{"/"}, Help: "search; n and N go on", Do: quiet(s.askSearch)},
+		{Keys: []tui.Key{"/"}, Help: "search; n and N: next and previous", Do: quiet(s.askSearch)},
 		{Keys: []tui.Key{"n"}, Help: "next match", Do: quiet(func() { s.find(true) })},
 		{Keys: []tui.Key{"N"}, Help: "previous match", Do: quiet(func() { s.find(false) })},
 		{Keys: []tui.Key{"s"}, Help: "sort groups by time, name, tokens, money", Do: quiet(s.sort)},
