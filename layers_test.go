@@ -75,7 +75,7 @@ func rooms() map[int][][]string {
 			{"swarm/initconfig", "swarm/isolation", "swarm/workflow/library"},
 			{"swarm/exit", "swarm/workflow/host"},
 			{"swarm/cli/cmdline"},
-			{"swarm/cli/riskcmd"},
+			{"swarm/cli/argv", "swarm/cli/riskcmd"},
 			{"swarm/cli/session"},
 			{"swarm/cli/selection"},
 			{"swarm/cli/view"},
@@ -83,6 +83,7 @@ func rooms() map[int][][]string {
 			{"swarm/cli/configcmd", "swarm/cli/inspect"},
 			{"swarm/cli/cleancmd", "swarm/cli/landcmd"},
 			{"swarm/cli/runcmd"},
+			{"swarm/cli/agentcmd", "swarm/cli/benchcmd", "swarm/cli/builtincmd", "swarm/cli/variantscmd", "swarm/cli/workflowcmd"},
 		},
 	}
 }
@@ -93,7 +94,7 @@ func seams() map[string][]string {
 		"os/exec":                     {"worktree/git", "swarm/proc"},
 		"github.com/creack/pty":       {"swarm/proc"},
 		"github.com/go-git/go-git/v5": {"worktree/git"},
-		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cleancmd", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/cli/selection", "swarm/cli/enter", "swarm/cli/follow", "swarm/cli/inspect", "swarm/cli/configcmd", "swarm/cli/landcmd", "swarm/cli/plan", "swarm/cli/runcmd", "swarm/demo"},
+		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/cli/cleancmd", "swarm/cli/cmdline", "swarm/cli/riskcmd", "swarm/cli/selection", "swarm/cli/enter", "swarm/cli/follow", "swarm/cli/inspect", "swarm/cli/configcmd", "swarm/cli/landcmd", "swarm/cli/plan", "swarm/cli/runcmd", "swarm/cli/agentcmd", "swarm/cli/argv", "swarm/cli/benchcmd", "swarm/cli/builtincmd", "swarm/cli/variantscmd", "swarm/cli/workflowcmd", "swarm/demo"},
 		"github.com/dop251/goja":      {"swarm/script", "swarm/script/language"},
 		"github.com/itchyny/gojq":     {"internal/jq"},
 		"mvdan.cc/sh/v3/syntax":       {"risk/shell", "swarm/privatehome"},

@@ -49,6 +49,14 @@ func Below(folder, path string) (rel string, ok bool) {
 	return strings.CutPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
+// From returns path as seen from the folder dir: an absolute path unchanged, another below dir.
+func From(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
 // ReadRegular returns at most the first most bytes of a regular file below root.
 // ok is false for any other kind of file, and if it cannot be read: a pipe could
 // block the reader.

@@ -25,6 +25,17 @@ func TestBelow(t *testing.T) {
 	}
 }
 
+func TestFrom(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ dir, path, want string }{
+		{"/a", "b/../c", "/a/c"}, {"/a", "../b", "/b"}, {"/a", "", "/a"}, {"/a", "/b/../c/", "/b/../c/"},
+	} {
+		if got := From(tt.dir, tt.path); got != tt.want {
+			t.Errorf("From(%q, %q) = %q, want %q", tt.dir, tt.path, got, tt.want)
+		}
+	}
+}
+
 func TestExists(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

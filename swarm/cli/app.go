@@ -7,10 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
+	"agentswarm/swarm/cli/agentcmd"
+	"agentswarm/swarm/cli/argv"
+	"agentswarm/swarm/cli/benchcmd"
+	"agentswarm/swarm/cli/builtincmd"
 	"agentswarm/swarm/cli/cleancmd"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/configcmd"
@@ -21,6 +25,8 @@ import (
 	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/cli/runcmd"
 	"agentswarm/swarm/cli/selection"
+	"agentswarm/swarm/cli/variantscmd"
+	"agentswarm/swarm/cli/workflowcmd"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/proc"
@@ -30,7 +36,7 @@ import (
 // order of the help.
 func builtin(env cmdline.Env) []*cli.Command {
 	return slices.Concat(
-		job("Start", runcmd.NewRun(env), runcmd.NewResume(env), newWorkflowCommand(env)),
+		job("Start", runcmd.NewRun(env), runcmd.NewResume(env), workflowcmd.New(env)),
 		job("Watch", readOnly(follow.NewStatusCommand(env)), readOnly(follow.NewLsCommand(env)), readOnly(inspect.NewShowCommand(env)),
 			readOnly(inspect.NewLogsCommand(env)), readOnly(inspect.NewUsageCommand(env)), readOnly(follow.NewWaitCommand(env)), readOnly(follow.NewWatchCommand(env)), enter.NewAttachCommand(env)),
 		job("Review and land", readOnly(inspect.NewReviewCommand(env)), readOnly(inspect.NewDiffCommand(env)), readOnly(inspect.NewReportCommand(env)),
@@ -39,9 +45,9 @@ func builtin(env cmdline.Env) []*cli.Command {
 		job("Answer", readOnly(follow.NewInboxCommand(env)), follow.NewAnswerCommand(env), follow.NewApproveCommand(env), follow.NewDenyCommand(env), follow.NewSendCommand(env)),
 		job("Undo and tidy", landcmd.NewUndoCommand(env), follow.NewCancelCommand(env), cleancmd.NewRmCommand(env), cleancmd.NewGcCommand(env)),
 		job("Set up", configcmd.NewInit(env), configcmd.NewConfig(env), configcmd.NewDoctor(env), configcmd.NewSetup(env), configcmd.NewAgents(env),
-			configcmd.NewModels(env), configcmd.NewRoles(env), newVariantsCommand(env), riskcmd.New(env), newBenchCommand(env),
+			configcmd.NewModels(env), configcmd.NewRoles(env), variantscmd.New(env), riskcmd.New(env), benchcmd.New(env),
 			newCompletionCommand(env), newManCommand(env), newVersionCommand(env)),
-		job("For machines", newHookCommand(env), newMCPCommand(env), newBuiltinCommand(env), newCompleteCommand(env)),
+		job("For machines", agentcmd.NewHook(env), agentcmd.NewMCP(env), builtincmd.New(env), newCompleteCommand(env)),
 	)
 }
 
@@ -51,6 +57,16 @@ func job(title string, commands ...*cli.Command) []*cli.Command {
 		c.Category = title
 	}
 	return commands
+}
+
+// readOnly declares that a command only reads. It leaves a run whose owner died
+// as it is, and names the command that recovers it.
+func readOnly(c *cli.Command) *cli.Command {
+	c.Before = func(c *cli.Context) error {
+		c.Context = context.WithValue(c.Context, cmdline.ReadsKey{}, true)
+		return nil
+	}
+	return c
 }
 
 // runLine is Main for a command that types another.
@@ -77,7 +93,7 @@ func Main(ctx context.Context, env cmdline.Env, commands ...*cli.Command) int {
 	env.Keeper = &proc.Keeper{Binary: env.Self, Args: []string{early.Keep}}
 	defer env.Keeper.Close() // all that it kept has been waited for
 	app := newApp(env, append(builtin(env), commands...))
-	inv, err := normalize(app, env.Args)
+	inv, err := argv.Parse(app, env.Args)
 	if err == nil {
 		look.color = inv.Color
 		out.Filter(ctx, inv.JQ)
@@ -102,49 +118,16 @@ func Main(ctx context.Context, env cmdline.Env, commands ...*cli.Command) int {
 	return int(exit.CodeOf(err))
 }
 
-// newApp builds the parser. Help and version are not urfave's: its flags for
-// them are package variables, which parallel runs would write to.
+// newApp makes the program with the texts of its help.
 func newApp(env cmdline.Env, commands []*cli.Command) *cli.App {
-	prepare(commands)
-	return &cli.App{
-		Name:     cmdline.Program,
-		Usage:    "one instruction, a hundred coding agents, one repository",
-		Commands: commands,
-		Flags:    globalFlags(),
-		Description: `Examples:
+	app := argv.NewApp(env, commands)
+	app.Usage = "one instruction, a hundred coding agents, one repository"
+	app.Description = `Examples:
   swarm run --each 'packages/*/' -- gofmt -w {item}
   swarm status
   swarm merge --into landed --verify 'go test ./...'
-  swarm help run`,
-		HideHelp:                  true,
-		HideHelpCommand:           true,
-		HideVersion:               true,
-		DisableSliceFlagSeparator: true,
-		OnUsageError:              onUsageError,
-		ExitErrHandler:            func(*cli.Context, error) {},
-		Reader:                    env.Stdin,
-		Writer:                    env.Stdout,
-		ErrWriter:                 env.Stderr,
-		Compiled:                  time.Unix(0, 0), // else it looks for a file
-	}
-}
-
-// prepare gives every command the settings that all commands share.
-func prepare(commands []*cli.Command) {
-	for _, c := range commands {
-		c.HideHelp, c.HideHelpCommand = true, true
-		c.OnUsageError = onUsageError
-		for _, f := range c.Flags {
-			if s, ok := f.(*cli.StringSliceFlag); ok {
-				s.KeepSpace = true // a file name may begin with a blank
-			}
-		}
-		prepare(c.Subcommands)
-	}
-}
-
-func onUsageError(c *cli.Context, err error, _ bool) error {
-	return &exit.UsageError{Text: fmt.Sprintf("%s: %v", c.Command.Name, err)}
+  swarm help run`
+	return app
 }
 
 // perform carries out a normalised command line.
@@ -170,10 +153,7 @@ func startDir(dir string, inv *cmdline.Invocation) (string, error) {
 	if inv.Dir == "" {
 		return "", exit.Usagef("-C needs a folder, not an empty word")
 	}
-	to := inv.Dir
-	if !filepath.IsAbs(to) {
-		to = filepath.Join(dir, to)
-	}
+	to := fspath.From(dir, inv.Dir)
 	switch stat, err := os.Stat(to); {
 	case errors.Is(err, os.ErrNotExist):
 		return "", exit.Usagef("-C %s: there is no such folder", inv.Dir)
@@ -183,6 +163,24 @@ func startDir(dir string, inv *cmdline.Invocation) (string, error) {
 		return "", exit.Usagef("-C %s: not a folder", inv.Dir)
 	}
 	return filepath.Clean(to), nil
+}
+
+// appearance is the environment with --color over it: always and never stand for
+// the variables of the same meaning.
+type appearance struct {
+	getenv func(string) string
+	color  string // empty until the command line is read, and without --color
+}
+
+func (a *appearance) lookup(name string) string {
+	switch {
+	case a.color == "always" && name == "NO_COLOR":
+		return ""
+	case a.color == "always" && name == "CLICOLOR_FORCE", a.color == "never" && name == "NO_COLOR":
+		return "1"
+	default:
+		return a.getenv(name)
+	}
 }
 
 // signalled replaces the bare news of a cancelled context by the signal that

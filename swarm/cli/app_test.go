@@ -10,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/cli/argv"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/exit"
 )
@@ -267,6 +269,30 @@ func TestVersionOf(t *testing.T) {
 	for _, tt := range tests {
 		if got := cmdline.VersionOf(tt.give).Version; got != tt.want {
 			t.Errorf("%s: version is %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestForeignCommand: words of other programs lead to commands that exist, and no
+// command of swarm is such a word.
+func TestForeignCommand(t *testing.T) {
+	t.Parallel()
+	names := cmdline.VisibleNames(builtin(cmdline.Env{}))
+	for give, want := range map[string]string{
+		"top": "watch", "restart": "retry", "remove": "rm", "restore": "rm --undo", "questions": "inbox", "cost": "usage",
+		"deploy": "", "": "",
+	} {
+		got := argv.ForeignCommand(give)
+		if got != want {
+			t.Errorf("ForeignCommand(%q) = %q, want %q", give, got, want)
+		}
+		if first, _, _ := strings.Cut(got, " "); got != "" && !slices.Contains(names, first) {
+			t.Errorf("%q leads to %q, which is not a command", give, got)
+		}
+	}
+	for _, name := range names {
+		if got := argv.ForeignCommand(name); got != "" {
+			t.Errorf("the command %q is taken for %q", name, got)
 		}
 	}
 }

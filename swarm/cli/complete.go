@@ -14,6 +14,7 @@ import (
 
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/argv"
 	"agentswarm/swarm/cli/cmdline"
 )
 
@@ -64,7 +65,7 @@ func newCompleteCommand(env cmdline.Env) *cli.Command {
 
 // cutWords parts the arguments at the first `--`.
 func cutWords(args []string) (head string, words []string, ok bool) {
-	at := slices.Index(args, dashes)
+	at := slices.Index(args, argv.Dashes)
 	if at < 0 {
 		return "", nil, false
 	}
@@ -155,33 +156,33 @@ func unquote(raw string) (word string, open bool) {
 type completer struct {
 	env    cmdline.Env
 	app    *cli.App
-	at     *scanner // the words before word
-	word   string   // the word under the cursor
-	dashed bool     // it stands after a `--`
+	at     *argv.Prefix // the words before word
+	word   string       // the word under the cursor
+	dashed bool         // it stands after a `--`
 	offer  offer
 }
 
 // complete offers completions of the last word.
 func complete(ctx context.Context, env cmdline.Env, app *cli.App, words []string) offer {
 	before, word := words[:len(words)-1], words[len(words)-1]
-	c := &completer{env: env, app: app, word: word, dashed: slices.Contains(before, dashes)}
+	c := &completer{env: env, app: app, word: word, dashed: slices.Contains(before, argv.Dashes)}
 	if f := c.waiting(before); f != nil {
 		c.repositories(f)
 		c.value(ctx, f, "")
 		return c.offer
 	}
-	c.at = newScanner(app)
-	if c.at.scan(before) != nil {
+	var err error
+	if c.at, err = argv.ReadPrefix(app, before); err != nil {
 		return c.offer // the line is wrong already
 	}
 	name, value, attached := strings.Cut(word, "=")
 	switch {
-	case c.at.inv.HasAfter:
+	case c.at.Invocation().HasAfter:
 		c.offer.shell = shellFiles // a command and its arguments
 	case c.dashed || !strings.HasPrefix(word, "-"):
 		c.argument(ctx)
-	case attached && strings.HasPrefix(name, dashes):
-		if f := c.flagOf(name); f != nil && takesValue(f) {
+	case attached && strings.HasPrefix(name, argv.Dashes):
+		if f := c.flagOf(name); f != nil && argv.TakesValue(f) {
 			c.word = value
 			c.value(ctx, f, name+"=")
 		}
@@ -191,24 +192,17 @@ func complete(ctx context.Context, env cmdline.Env, app *cli.App, words []string
 	return c.offer
 }
 
-func newScanner(app *cli.App) *scanner {
-	return &scanner{
-		levels: []level{{flags: app.Flags, commands: app.Commands}},
-		seen:   map[cli.Flag]bool{}, inv: &cmdline.Invocation{},
-	}
-}
-
 // waiting is the flag before the word that takes the word as its value.
 func (c *completer) waiting(before []string) cli.Flag {
 	n := len(before)
 	if n == 0 || c.dashed || !strings.HasPrefix(before[n-1], "-") {
 		return nil
 	}
-	c.at = newScanner(c.app)
-	if c.at.scan(before[:n-1]) != nil {
+	var err error
+	if c.at, err = argv.ReadPrefix(c.app, before[:n-1]); err != nil {
 		return nil
 	}
-	if f := c.flagOf(before[n-1]); f != nil && takesValue(f) {
+	if f := c.flagOf(before[n-1]); f != nil && argv.TakesValue(f) {
 		return f
 	}
 	return nil
@@ -216,7 +210,7 @@ func (c *completer) waiting(before []string) cli.Flag {
 
 // flagOf is the flag that a word ends with, such as --into, -j or -nj.
 func (c *completer) flagOf(word string) cli.Flag {
-	name, long := strings.CutPrefix(word, dashes)
+	name, long := strings.CutPrefix(word, argv.Dashes)
 	if !long {
 		letters := []rune(strings.TrimPrefix(word, "-"))
 		for i, r := range letters {
@@ -224,7 +218,7 @@ func (c *completer) flagOf(word string) cli.Flag {
 			if i == len(letters)-1 || f == nil {
 				return f
 			}
-			if takesValue(f) {
+			if argv.TakesValue(f) {
 				return nil // the rest of the word is its value
 			}
 		}
@@ -235,7 +229,7 @@ func (c *completer) flagOf(word string) cli.Flag {
 // flagNamed finds a flag of the command reached, or, before the command, of any
 // command.
 func (c *completer) flagNamed(name string) cli.Flag {
-	if f, _ := c.at.lookup(name); f != nil || c.at.leaf().cmd != nil {
+	if f := c.at.Flag(name); f != nil || c.at.Command() != nil {
 		return f
 	}
 	for _, cmd := range c.app.Commands {
@@ -250,20 +244,14 @@ func (c *completer) flagNamed(name string) cli.Flag {
 
 // flags offers the flags that may still be given.
 func (c *completer) flags() {
-	for _, l := range slices.Backward(c.at.levels) {
-		for _, f := range l.flags {
-			v, ok := f.(cli.VisibleFlag)
-			if ok && !v.IsVisible() || c.at.seen[f] && !repeatable(f) {
-				continue
-			}
-			for _, name := range f.Names() {
-				c.fitting(dashed(name), flagUsage(f))
-			}
+	for _, f := range c.at.Flags() {
+		for _, name := range f.Names() {
+			c.fitting(argv.Dashed(name), flagUsage(f))
 		}
 	}
 	c.fitting("--help", "explain the command")
 	c.fitting("-h", "explain the command")
-	if c.at.leaf().cmd == nil {
+	if c.at.Command() == nil {
 		c.fitting("--version", "print the version of this program")
 	}
 }
@@ -278,14 +266,14 @@ func (c *completer) fitting(word, note string) {
 // argument offers commands, and the words that the command's usage line has at
 // this place.
 func (c *completer) argument(ctx context.Context) {
-	at, inv := c.at.leaf(), c.at.inv
-	if len(c.at.args) == 0 {
-		c.commands(at.commands)
+	cmd, inv, args := c.at.Command(), c.at.Invocation(), c.at.Arguments()
+	if len(args) == 0 {
+		c.commands(c.at.Commands())
 	}
 	switch {
-	case at.cmd != nil && !inv.Help:
-		c.kinds(ctx, slot(at.cmd.ArgsUsage, len(c.at.args)))
-	case at.cmd == nil && !inv.Help:
+	case cmd != nil && !inv.Help:
+		c.kinds(ctx, slot(cmd.ArgsUsage, len(args)))
+	case cmd == nil && !inv.Help:
 		c.fitting("help", "explain a command")
 	}
 }
@@ -318,7 +306,7 @@ func slot(usage string, n int) []string {
 	joined := false
 	for field := range strings.FieldsSeq(usage) {
 		field = strings.Trim(field, "[]()")
-		if field == dashes {
+		if field == argv.Dashes {
 			break
 		}
 		if field == "|" {

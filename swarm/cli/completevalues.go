@@ -14,8 +14,10 @@ import (
 
 	"agentswarm/internal/termtext"
 	"agentswarm/roles"
+	"agentswarm/swarm/cli/argv"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/configcmd"
+	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -24,7 +26,7 @@ import (
 
 // value offers values of a flag. prefix is the flag if both are a single word.
 func (c *completer) value(ctx context.Context, f cli.Flag, prefix string) {
-	kind := placeholder(f)
+	kind := argv.Placeholder(f)
 	switch name := f.Names()[0]; {
 	case name == "agent" && kind == "NAME":
 		c.agentNames(ctx)
@@ -116,7 +118,7 @@ func (c *completer) repositories(f cli.Flag) {
 // place opens the repository that the command line means; nil where there is
 // none.
 func (c *completer) place(ctx context.Context) *cmdline.Place {
-	inv := *c.at.inv
+	inv := *c.at.Invocation()
 	// The shell has not read the word yet.
 	if rest, ok := strings.CutPrefix(inv.Dir, "~/"); ok {
 		inv.Dir = filepath.Join(c.env.Getenv("HOME"), rest)
@@ -151,6 +153,17 @@ func (c *completer) agentNames(ctx context.Context) {
 			note = strings.Join(a.Command, " ")
 		}
 		c.fitting(name, note)
+	}
+}
+
+// workflowNames offers the saved workflows.
+func (c *completer) workflowNames(ctx context.Context) {
+	p := c.place(ctx)
+	if p == nil {
+		return
+	}
+	for _, w := range plan.OpenLibrary(p).Saved() {
+		c.fitting(w.Name, w.Folder)
 	}
 }
 
@@ -233,7 +246,7 @@ func (c *completer) book(ctx context.Context) *addressBook {
 	slices.Reverse(entries)
 	return &addressBook{
 		c: c, entries: entries, views: map[string]*store.View{},
-		deadline: time.Now().Add(readTime), given: c.at.args,
+		deadline: time.Now().Add(readTime), given: c.at.Arguments(),
 	}
 }
 
@@ -344,7 +357,7 @@ func (b *addressBook) agents(e store.Entry, prefix string) {
 
 // modules offers the submodules that an agent changed, to the commands that take them.
 func (b *addressBook) modules(a *store.Agent, prefix string) {
-	cmd := b.c.at.leaf().cmd
+	cmd := b.c.at.Command()
 	if cmd == nil || cmd.Name != "diff" && cmd.Name != "show" || a.Patch() == nil {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/shell"
 
 	"agentswarm/internal/testing/getenv"
+	"agentswarm/swarm/cli/argv"
 	"agentswarm/swarm/cli/cmdline"
 )
 
@@ -78,7 +79,7 @@ func knownLine(env cmdline.Env, line string) error {
 	if len(words) == 0 || strings.ToUpper(words[0]) == words[0] && !strings.HasPrefix(words[0], "-") {
 		return nil
 	}
-	_, err = normalize(newApp(env, builtin(env)), words)
+	_, err = argv.Parse(newApp(env, builtin(env)), words)
 	return err
 }
 

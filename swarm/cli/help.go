@@ -10,6 +10,7 @@ import (
 
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/argv"
 	"agentswarm/swarm/cli/cmdline"
 )
 
@@ -211,15 +212,15 @@ func flagRows(flags []cli.Flag) [][2]string {
 		}
 		var short, long []string
 		for _, name := range f.Names() {
-			if d := dashed(name); strings.HasPrefix(d, "--") {
+			if d := argv.Dashed(name); strings.HasPrefix(d, "--") {
 				long = append(long, d)
 			} else {
 				short = append(short, d)
 			}
 		}
 		name := strings.Join(append(short, long...), ", ")
-		if takesValue(f) {
-			name += " " + placeholder(f)
+		if argv.TakesValue(f) {
+			name += " " + argv.Placeholder(f)
 		}
 		rows = append(rows, [2]string{name, flagUsage(f)})
 	}
@@ -237,7 +238,7 @@ func flagUsage(f cli.Flag) string {
 		return ""
 	}
 	text := strings.ReplaceAll(listedValues().ReplaceAllString(doc.GetUsage(), "$1"), "`", "")
-	if repeatable(f) {
+	if argv.Repeatable(f) {
 		text += " (repeatable)"
 	}
 	switch value := doc.GetDefaultText(); value {
@@ -246,27 +247,4 @@ func flagUsage(f cli.Flag) string {
 	default:
 		return text + " (default " + value + ")"
 	}
-}
-
-// placeholder is the word for a flag's value: the text in backquotes of its
-// usage.
-func placeholder(f cli.Flag) string {
-	if doc, ok := f.(cli.DocGenerationFlag); ok {
-		if parts := strings.SplitN(doc.GetUsage(), "`", 3); len(parts) == 3 {
-			return parts[1]
-		}
-	}
-	return "VALUE"
-}
-
-// takesValue tells value flags from bool ones.
-func takesValue(f cli.Flag) bool {
-	doc, ok := f.(cli.DocGenerationFlag)
-	return ok && doc.TakesValue()
-}
-
-// repeatable tells whether a flag may be given more than once.
-func repeatable(f cli.Flag) bool {
-	s, ok := f.(cli.DocGenerationSliceFlag)
-	return ok && s.IsSliceFlag()
 }

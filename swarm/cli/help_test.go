@@ -12,6 +12,7 @@ import (
 
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/testing/getenv"
+	"agentswarm/swarm/cli/argv"
 	"agentswarm/swarm/cli/cmdline"
 )
 
@@ -38,6 +39,40 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
+// helpFixture is a program with each sort of command for help texts.
+func helpFixture() *cli.App {
+	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
+	app := newApp(env, []*cli.Command{
+		{
+			Name: "run", Usage: "start agents", ArgsUsage: "PROMPT | -- COMMAND...", Category: "Runs",
+			Flags: []cli.Flag{
+				cmdline.JSONFlag(),
+				&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once", Value: 7},
+				&cli.StringSliceFlag{Name: "each", Usage: "one agent for each match of `GLOB`"},
+				&cli.DurationFlag{Name: "timeout", Usage: "end an agent after `TIME`"},
+				&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "go on"},
+				&cli.BoolFlag{Name: "secret", Hidden: true},
+			},
+			Description: "Starts agents.\nEach works alone.\n\nThen they end.\n\nExamples:\n  swarm run \"fix it\"",
+		},
+		{
+			Name: "show", Usage: "look at an agent", ArgsUsage: "[ADDRESS]", Category: "Looking", Aliases: []string{"view"},
+			Flags: []cli.Flag{
+				cmdline.JSONFlag(), &cli.StringFlag{Name: "label", Aliases: []string{"l"}}, &cli.BoolFlag{Name: "each"},
+			},
+			Description: "Examples:\n  swarm show a1",
+		},
+		{
+			Name: "group", Usage: "two commands", Category: "Runs",
+			Subcommands: []*cli.Command{{Name: "left", Usage: "go left"}, {Name: "right", Usage: "go right"}},
+		},
+		{Name: "__raw", Hidden: true},
+		newVersionCommand(env),
+	})
+	app.Description = "Examples:\n  swarm run \"fix it\""
+	return app
+}
+
 func TestHelpGolden(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -49,8 +84,8 @@ func TestHelpGolden(t *testing.T) {
 		{"help_show", []string{"show", "--help"}},
 		{"help_group", []string{"help", "group"}},
 	} {
-		app := fixture(&heard{})
-		inv, err := normalize(app, tt.words)
+		app := helpFixture()
+		inv, err := argv.Parse(app, tt.words)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +148,7 @@ func checkHelp(t *testing.T, app *cli.App, path []*cli.Command) {
 	}
 	for _, f := range cmd.Flags {
 		if flagUsage(f) == "" {
-			t.Errorf("help of %q: flag %s is not explained", name, dashed(f.Names()[0]))
+			t.Errorf("help of %q: flag %s is not explained", name, argv.Dashed(f.Names()[0]))
 		}
 	}
 }
@@ -127,7 +162,7 @@ func checkExamples(t *testing.T, app *cli.App, help string) {
 		if !ok || words[0] != cmdline.Program {
 			continue
 		}
-		if _, err := normalize(app, words[1:]); err != nil {
+		if _, err := argv.Parse(app, words[1:]); err != nil {
 			t.Errorf("example %q: %v", line, err)
 		}
 	}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/internal/termtext"
+	"agentswarm/swarm/cli/argv"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/nearest"
@@ -25,12 +27,12 @@ func manAction(c *cli.Context, env cmdline.Env) error {
 	case c.IsSet("dir") && len(args) > 0:
 		return exit.Usagef("man: --dir writes all pages; leave the command out")
 	case c.IsSet("dir"):
-		return writePages(c.App, inFolder(cmdline.Invoked(c).Dir, c.String("dir")))
+		return writePages(c.App, fspath.From(cmdline.Invoked(c).Dir, c.String("dir")))
 	case len(args) == 0:
 		return writeMan(env.Stdout, c.App)
 	}
 	name := strings.TrimPrefix(args[0], cmdline.Program+"-") // as its page is called
-	cmd := named(c.App.Commands, name)
+	cmd := argv.FindCommand(c.App.Commands, name)
 	if cmd == nil || cmd.Hidden {
 		e := &exit.UsageError{Text: "man: unknown command " + termtext.Quote(args[0])}
 		if near := nearest.Name(name, cmdline.VisibleNames(c.App.Commands)); near != "" {
@@ -39,14 +41,6 @@ func manAction(c *cli.Context, env cmdline.Env) error {
 		return e
 	}
 	return writeManOf(env.Stdout, c.App, cmd)
-}
-
-// inFolder is a path as it is typed in a folder.
-func inFolder(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
 }
 
 // writePages writes the page of the program and the pages of its commands.

@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/testing/getenv"
+	"agentswarm/swarm/cli/argv"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/view"
 	"agentswarm/swarm/store"
@@ -65,7 +66,7 @@ func TestNextStepsCanBeTyped(t *testing.T) {
 				got = append(got, command)
 				typed, _, _ := strings.Cut(command, " # ")
 				env := cmdline.Env{Getenv: getenv.Func()}
-				if _, err := normalize(newApp(env, builtin(env)), strings.Fields(typed)); err != nil {
+				if _, err := argv.Parse(newApp(env, builtin(env)), strings.Fields(typed)); err != nil {
 					t.Errorf("step %q: %v", step, err)
 				}
 			}
@@ -87,7 +88,7 @@ func TestEveryFlagHasAGroup(t *testing.T) {
 			shown += len(g.flags)
 			if g.title == "Other flags" {
 				for _, f := range g.flags {
-					t.Errorf("%s: flag %s is in no group; see flagTopics", cmd.Name, dashed(f.Names()[0]))
+					t.Errorf("%s: flag %s is in no group; see flagTopics", cmd.Name, argv.Dashed(f.Names()[0]))
 				}
 			}
 			if g.common && g.title != "Flags" && len(g.flags) > mostCommon {

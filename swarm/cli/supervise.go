@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"agentswarm/swarm/cli/agentcmd"
 	"agentswarm/swarm/cli/session"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/script/process"
@@ -17,8 +18,8 @@ func Supervise(ctx context.Context, args []string) (code int, ok bool) {
 	switch {
 	case len(args) == 1 && args[0] == process.Word:
 		return script.Serve(ctx, os.Stdin, os.Stdout), true
-	case len(args) > 0 && args[0] == hookWord:
-		return hookEarly(ctx, args[1:])
+	case len(args) > 0 && args[0] == agentcmd.HookCommand:
+		return agentcmd.RunHook(ctx, args[1:])
 	case len(args) > 0 && args[0] == session.GitCommand:
 		return shim.Run(shim.Request{
 			Args: args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr,

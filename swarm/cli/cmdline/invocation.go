@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/internal/jq"
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/exit"
@@ -60,6 +62,11 @@ func Arguments(c *cli.Context, least, most int) ([]string, error) {
 			name, termtext.Count(most, "argument", "arguments"), args[most])
 	}
 	return args, nil
+}
+
+// PathFlag returns the path that a flag gives, seen from the folder of the command and cleaned.
+func PathFlag(c *cli.Context, name string) string {
+	return filepath.Clean(fspath.From(Invoked(c).Dir, c.String(name)))
 }
 
 // JSONFlag makes the flag that every command with a result has.

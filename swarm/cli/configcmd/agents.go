@@ -3,6 +3,7 @@ package configcmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,7 +17,9 @@ import (
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/plan"
+	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/config"
+	"agentswarm/worktree/git"
 )
 
 // NewAgents returns the command agents.
@@ -102,6 +105,22 @@ func ConfigAnywhere(c *cli.Context, env cmdline.Env) (*config.Config, error) {
 		return p.LoadConfig(c.Context, "HEAD")
 	}
 	return cmdline.UserConfig(env)
+}
+
+// PlaceAnywhere is the repository around the current folder and the commit that
+// its work begins at. Outside of a repository it is a place without both. It
+// returns an error if a repository cannot be opened.
+func PlaceAnywhere(c *cli.Context, env cmdline.Env) (*cmdline.Place, git.Hash, error) {
+	p, err := cmdline.Open(c, env)
+	var none *git.NotRepoError
+	switch {
+	case errors.As(err, &none):
+		return cmdline.Without(env), "", nil
+	case err != nil:
+		return nil, "", err
+	}
+	base, err := riskcmd.Base(p, c)
+	return p, base, err
 }
 
 // knownAgents looks at all agents there are.

@@ -1,4 +1,4 @@
-package cli
+package workflowcmd
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-func newWorkflowSaveCommand(env cmdline.Env) *cli.Command {
+func newSaveCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "save",
 		Usage:     "save a script as a workflow of this repository",
@@ -36,7 +36,7 @@ Examples:
   swarm workflow save review plan.js
   swarm workflow save review plan.js --force
   swarm workflow save draft - --untested < plan.js`,
-		Action: func(c *cli.Context) error { return workflowSaveAction(c, env) },
+		Action: func(c *cli.Context) error { return saveAction(c, env) },
 	}
 }
 
@@ -50,8 +50,8 @@ type savedObject struct {
 	Replaced bool   `json:"replaced"`
 }
 
-func workflowSaveAction(c *cli.Context, env cmdline.Env) error {
-	p, words, err := workflowArguments(c, env, 2, 2)
+func saveAction(c *cli.Context, env cmdline.Env) error {
+	p, words, err := openWithScripts(c, env, 2, 2)
 	if err != nil {
 		return err
 	}

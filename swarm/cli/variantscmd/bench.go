@@ -1,4 +1,4 @@
-package cli
+package variantscmd
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 
 const labJobs = 4
 
-func newVariantsBenchCommand(env cmdline.Env) *cli.Command {
+func newBenchCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "compare agents with and without variants",
@@ -58,11 +58,11 @@ Examples:
   swarm variants bench --family qwen --model ollama/qwen3 --agent mine --tasks 5
   swarm variants bench --family gpt --model gpt-5.5 --agent codex --repeat 3
   swarm variants bench --replay transcripts --html report.html`,
-		Action: func(c *cli.Context) error { return variantsBenchAction(c, env) },
+		Action: func(c *cli.Context) error { return benchAction(c, env) },
 	}
 }
 
-func variantsBenchAction(c *cli.Context, env cmdline.Env) (err error) {
+func benchAction(c *cli.Context, env cmdline.Env) (err error) {
 	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func replayAction(c *cli.Context, env cmdline.Env) error {
 			return exit.Usagef("variants bench: --%s is for agents, and --replay starts none", name)
 		}
 	}
-	dir := absolute(cmdline.Invoked(c).Dir, c.String("replay"))
+	dir := cmdline.PathFlag(c, "replay")
 	if stat, err := os.Stat(dir); err != nil || !stat.IsDir() {
 		return exit.Usagef("variants bench: --replay %s: no such folder", c.String("replay"))
 	}
@@ -199,7 +199,7 @@ func labDir(c *cli.Context, env cmdline.Env, r lab.Request) (string, error) {
 		if c.String("out") == "" {
 			return "", exit.Usagef("variants bench: --out needs a folder")
 		}
-		dir = absolute(cmdline.Invoked(c).Dir, c.String("out"))
+		dir = cmdline.PathFlag(c, "out")
 	} else {
 		root, err := store.Root(env.Getenv)
 		if err != nil {
@@ -300,7 +300,7 @@ func pageCan(c *cli.Context) error {
 	if !c.IsSet("html") {
 		return nil
 	}
-	name := absolute(cmdline.Invoked(c).Dir, c.String("html"))
+	name := cmdline.PathFlag(c, "html")
 	if there, err := os.Stat(name); c.String("html") == "" || err == nil && !there.Mode().IsRegular() {
 		return exit.Usagef("variants bench: --html %s: is not a file", c.String("html"))
 	}
@@ -313,7 +313,7 @@ func pageCan(c *cli.Context) error {
 // printLab prints a report, and writes its page.
 func printLab(c *cli.Context, env cmdline.Env, r *lab.Report) (err error) {
 	if c.IsSet("html") { // the printed report comes in any case: it was paid for
-		if wrong := writePage(absolute(cmdline.Invoked(c).Dir, c.String("html")), r.HTML); wrong != nil {
+		if wrong := writePage(cmdline.PathFlag(c, "html"), r.HTML); wrong != nil {
 			defer func() { err = errors.Join(err, fmt.Errorf("write %s: %w", c.String("html"), wrong)) }()
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package workflowcmd
 
 import (
 	"context"
@@ -29,7 +29,7 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-func newWorkflowDiffCommand(env cmdline.Env) *cli.Command {
+func newDiffCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
 		Usage:     "show what a resume with another script would run again",
@@ -44,7 +44,7 @@ Examples:
   swarm workflow diff k3x9q2 plan.js
   swarm workflow diff k3x9q2 review --json
   swarm resume k3x9q2 --script plan.js`,
-		Action: func(c *cli.Context) error { return workflowDiffAction(c, env) },
+		Action: func(c *cli.Context) error { return diffAction(c, env) },
 	}
 }
 
@@ -88,8 +88,8 @@ type costObject struct {
 	Usage  *task.Usage `json:"usage,omitempty"`
 }
 
-func workflowDiffAction(c *cli.Context, env cmdline.Env) error {
-	p, words, err := workflowArguments(c, env, 2, 2)
+func diffAction(c *cli.Context, env cmdline.Env) error {
+	p, words, err := openWithScripts(c, env, 2, 2)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cli
+package agentcmd
 
 import (
 	"context"
@@ -13,12 +13,13 @@ import (
 	"agentswarm/swarm/hook"
 )
 
-// hookWord is the command that agents run before each of their actions.
-const hookWord = "hook"
+// HookCommand is the command that agents run before each of their actions.
+const HookCommand = "hook"
 
-func newHookCommand(env cmdline.Env) *cli.Command {
+// NewHook returns the command hook.
+func NewHook(env cmdline.Env) *cli.Command {
 	return &cli.Command{
-		Name:  hookWord,
+		Name:  HookCommand,
 		Usage: "check an action against the risk rules, as the hook of an agent",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "agent", Usage: "read and answer in the form of `KIND`: claude, codex, copilot, gemini, qwen or plain (default: plain)"},
@@ -54,9 +55,9 @@ Examples:
 	}
 }
 
-// hookEarly is the same without the rest of the program, which costs as much
-// again as the question; ok is false where args ask for something else.
-func hookEarly(ctx context.Context, args []string) (code int, ok bool) {
+// RunHook runs the command hook without the rest of the program, which costs as
+// much again as the question. ok is false if args ask for something else.
+func RunHook(ctx context.Context, args []string) (code int, ok bool) {
 	word := ""
 	switch {
 	case len(args) == 0:

@@ -1,4 +1,4 @@
-package cli
+package builtincmd
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/agent"
 	builtinagent "agentswarm/swarm/builtin"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/cli/configcmd"
 	"agentswarm/swarm/cli/plan"
 	"agentswarm/swarm/cli/runcmd"
 	"agentswarm/swarm/config"
@@ -20,9 +21,9 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// builtinAlone lays the configured models and variants over the options of the
+// standalone lays the configured models and variants over the options of the
 // agent, as a run does for its agents. In a run the run has done so.
-type builtinAlone struct {
+type standalone struct {
 	c    *cli.Context
 	env  cmdline.Env
 	conf *config.Config // nil for an agent of a run
@@ -35,9 +36,9 @@ type builtinAlone struct {
 	base  git.Hash
 }
 
-// aloneBuiltin reads the configuration for an agent that belongs to no run.
-func aloneBuiltin(c *cli.Context, env cmdline.Env) (*builtinAlone, error) {
-	a := &builtinAlone{c: c, env: env}
+// newStandalone reads the configuration for an agent that belongs to no run.
+func newStandalone(c *cli.Context, env cmdline.Env) (*standalone, error) {
+	a := &standalone{c: c, env: env}
 	if env.Getenv("SWARM_RUN") != "" {
 		if c.IsSet("role") {
 			return nil, exit.Usagef("builtin: --role: the model of an agent of a run is said by the run")
@@ -49,7 +50,7 @@ func aloneBuiltin(c *cli.Context, env cmdline.Env) (*builtinAlone, error) {
 		return nil, err
 	}
 	a.own = a.paid
-	if a.place, a.base, err = placeAnywhere(c, env); err != nil { // it needs no git
+	if a.place, a.base, err = configcmd.PlaceAnywhere(c, env); err != nil { // it needs no git
 		a.place, a.base = cmdline.Without(env), ""
 	}
 	if a.conf = a.paid; a.place.Repo == nil {
@@ -62,7 +63,7 @@ func aloneBuiltin(c *cli.Context, env cmdline.Env) (*builtinAlone, error) {
 }
 
 // trust takes the repository's choice of models if the user has approved it.
-func (a *builtinAlone) trust() error {
+func (a *standalone) trust() error {
 	store := a.place.Trust()
 	pending, err := store.Pending(a.conf.Needs(config.Use{Roles: true, Agents: []string{agent.KindBuiltin}}))
 	switch {
@@ -78,7 +79,7 @@ func (a *builtinAlone) trust() error {
 
 // environ selects the variables that the model's commands get. In a run the
 // start of the agent has selected them.
-func (a *builtinAlone) environ(all []string) ([]string, error) {
+func (a *standalone) environ(all []string) ([]string, error) {
 	if a.own == nil {
 		return all, nil
 	}
@@ -92,7 +93,7 @@ func (a *builtinAlone) environ(all []string) ([]string, error) {
 
 // model finds the model: that of the flag, of a role that is named, of
 // $SWARM_BUILTIN_MODEL or [agents.builtin], or of the default role.
-func (a *builtinAlone) model(o *builtinagent.Options) (roles.Spec, error) {
+func (a *standalone) model(o *builtinagent.Options) (roles.Spec, error) {
 	var given, own roles.Spec
 	for _, m := range []struct {
 		text string
@@ -131,7 +132,7 @@ func (a *builtinAlone) model(o *builtinagent.Options) (roles.Spec, error) {
 }
 
 // configured is the model that the configuration gives the built-in agent.
-func (a *builtinAlone) configured() string {
+func (a *standalone) configured() string {
 	if a.conf == nil {
 		return ""
 	}
@@ -143,7 +144,7 @@ func (a *builtinAlone) configured() string {
 }
 
 // variants are those that it may be told.
-func (a *builtinAlone) variants() ([]variants.Variant, error) {
+func (a *standalone) variants() ([]variants.Variant, error) {
 	if a.conf == nil {
 		return variants.Embedded()
 	}

@@ -1,22 +1,19 @@
-package cli
+package argv
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
-	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
 )
 
-// The rules of a command line:
+// Parse puts the words of a command line in the order that App.Run reads, by these
+// rules:
 //
 //   - Up to the first `--` every word that starts with - is a flag, wherever it
 //     stands; a lone - is an argument. A flag may even precede its command.
@@ -29,18 +26,11 @@ import (
 //
 // urfave/cli stops at the first argument and swallows `--` in some positions,
 // so it is given flags first, each in a single word, then `--`, then arguments.
-
-// dashes ends the flags.
-const dashes = "--"
-
-// normalize puts words in the order that App.Run reads. On an error the
-// invocation tells no more than whether JSON was asked for.
-func normalize(app *cli.App, words []string) (*cmdline.Invocation, error) {
-	s := &scanner{
-		levels: []level{{flags: app.Flags, commands: app.Commands}},
-		seen:   map[cli.Flag]bool{},
-		inv:    &cmdline.Invocation{},
-	}
+//
+// Parse returns an error for an unknown command or flag, and for a value of the
+// wrong type. The invocation then tells no more than whether JSON was asked for.
+func Parse(app *cli.App, words []string) (*cmdline.Invocation, error) {
+	s := newScanner(app)
 	if len(words) == 0 {
 		s.inv.Help = true
 		return s.inv, nil
@@ -53,7 +43,7 @@ func normalize(app *cli.App, words []string) (*cmdline.Invocation, error) {
 		err = s.filtered()
 	}
 	if err != nil {
-		if i := slices.Index(words, dashes); i >= 0 {
+		if i := slices.Index(words, Dashes); i >= 0 {
 			words = words[:i]
 		}
 		return &cmdline.Invocation{JSON: slices.Contains(words, "--json")}, err
@@ -61,6 +51,9 @@ func normalize(app *cli.App, words []string) (*cmdline.Invocation, error) {
 	s.assemble()
 	return s.inv, nil
 }
+
+// Dashes ends the flags.
+const Dashes = "--"
 
 // level is a command on the path to the called command. The first level is the
 // program itself and has no cmd.
@@ -77,6 +70,13 @@ type scanner struct {
 	pending []string // flags that stand before the command they belong to
 	seen    map[cli.Flag]bool
 	inv     *cmdline.Invocation
+}
+
+func newScanner(app *cli.App) *scanner {
+	return &scanner{
+		levels: []level{{flags: app.Flags, commands: app.Commands}},
+		seen:   map[cli.Flag]bool{}, inv: &cmdline.Invocation{},
+	}
 }
 
 func (s *scanner) leaf() *level { return &s.levels[len(s.levels)-1] }
@@ -97,7 +97,7 @@ func (s *scanner) scan(words []string) error {
 		}
 		var err error
 		switch word := words[0]; {
-		case word == dashes:
+		case word == Dashes:
 			s.finish(words[1:])
 			return nil
 		case len(word) > 1 && word[0] == '-':
@@ -126,7 +126,7 @@ func (s *scanner) finish(words []string) {
 // The usage line of the command shows it, to users and to this function.
 func takesAfter(cmd *cli.Command) bool {
 	for field := range strings.FieldsSeq(cmd.ArgsUsage) {
-		if strings.Trim(field, "[]()") == dashes {
+		if strings.Trim(field, "[]()") == Dashes {
 			return true
 		}
 	}
@@ -140,7 +140,7 @@ func (s *scanner) word(words []string) ([]string, error) {
 		s.args = append(s.args, name)
 		return rest, nil
 	}
-	if cmd := named(at.commands, name); cmd != nil {
+	if cmd := FindCommand(at.commands, name); cmd != nil {
 		return s.descend(cmd, rest), nil
 	}
 	if at.cmd == nil && name == "help" {
@@ -165,7 +165,8 @@ func (s *scanner) descend(cmd *cli.Command, rest []string) []string {
 	return rest
 }
 
-func named(commands []*cli.Command, name string) *cli.Command {
+// FindCommand returns the command with that name or alias; nil if there is none.
+func FindCommand(commands []*cli.Command, name string) *cli.Command {
 	for _, c := range commands {
 		if c.HasName(name) {
 			return c
@@ -202,7 +203,7 @@ func (s *scanner) assemble() {
 		argv = append(argv, l.given...)
 	}
 	if cmd := s.leaf().cmd; cmd != nil && !cmd.SkipFlagParsing {
-		argv = append(argv, dashes)
+		argv = append(argv, Dashes)
 	}
 	s.inv.Argv = append(argv, s.args...)
 }
@@ -220,7 +221,7 @@ func (s *scanner) flag(words []string) ([]string, error) {
 		return s.foreignFlag(words, "--"+name)
 	case attached:
 		return next, s.set(at, f, given{"--" + name, value})
-	case !takesValue(f):
+	case !TakesValue(f):
 		return next, s.set(at, f, given{"--" + name, "true"})
 	}
 	value, next, err := s.nextWord(f, "--"+name, next)
@@ -251,13 +252,13 @@ func (s *scanner) shortFlags(words []string) ([]string, error) {
 			continue
 		case f == nil:
 			return s.foreignFlag(words, "-"+name)
-		case takesValue(f) && body == "":
+		case TakesValue(f) && body == "":
 			value, rest, err := s.nextWord(f, "-"+name, next)
 			if err == nil {
 				err = s.set(at, f, given{"-" + name, value})
 			}
 			return rest, err
-		case takesValue(f) || body != "" && body[0] == '=':
+		case TakesValue(f) || body != "" && body[0] == '=':
 			value := strings.TrimPrefix(body, "=")
 			return next, s.set(at, f, given{"-" + name, value})
 		}
@@ -283,9 +284,9 @@ func (s *scanner) lookup(name string) (cli.Flag, *level) {
 // nextWord takes the next word as a value. A `--` is never a value. Else a user
 // who forgot the value of --each would lose the start of the agent's command.
 func (s *scanner) nextWord(f cli.Flag, shown string, next []string) (string, []string, error) {
-	if len(next) == 0 || next[0] == dashes {
+	if len(next) == 0 || next[0] == Dashes {
 		return "", nil, exit.Usagef("%sflag %s needs a value: %s %s",
-			s.place(), shown, shown, placeholder(f))
+			s.place(), shown, shown, Placeholder(f))
 	}
 	return next[0], next[1:], nil
 }
@@ -297,7 +298,7 @@ func (s *scanner) foreignFlag(words []string, shown string) ([]string, error) {
 		return words[1:], nil
 	}
 	if s.leaf().cmd == nil {
-		if cmd := named(s.leaf().commands, "version"); shown == "--version" && cmd != nil {
+		if cmd := FindCommand(s.leaf().commands, "version"); shown == "--version" && cmd != nil {
 			return s.descend(cmd, words[1:]), nil
 		}
 		if n := s.reach(words); n > 0 {
@@ -324,7 +325,7 @@ func (s *scanner) reach(words []string) int {
 				continue
 			}
 			want := 1
-			if takesValue(f) && !attached {
+			if TakesValue(f) && !attached {
 				want = 2
 			}
 			if n != 0 && n != want {
@@ -333,7 +334,7 @@ func (s *scanner) reach(words []string) int {
 			n = want
 		}
 	}
-	if n > len(words) || n == 2 && words[1] == dashes {
+	if n > len(words) || n == 2 && words[1] == Dashes {
 		return 1 // the command itself will say that the value is missing
 	}
 	return n
@@ -344,7 +345,7 @@ type given struct{ shown, value string }
 
 // set records a flag for urfave, in a single word and under its first name.
 func (s *scanner) set(at *level, f cli.Flag, g given) error {
-	if s.seen[f] && !repeatable(f) {
+	if s.seen[f] && !Repeatable(f) {
 		return exit.Usagef("%sflag %s is given twice", s.place(), g.shown)
 	}
 	s.seen[f] = true
@@ -361,38 +362,6 @@ func (s *scanner) set(at *level, f cli.Flag, g given) error {
 			return err
 		}
 	}
-	at.given = append(at.given, dashes+name+"="+value)
+	at.given = append(at.given, Dashes+name+"="+value)
 	return nil
-}
-
-// canonical checks a value against the type of its flag. The flag package's
-// own words for that are "parse error", and it reads 010 as eight.
-func canonical(f cli.Flag, g given) (string, error) {
-	want := ""
-	switch f.(type) {
-	case *cli.BoolFlag:
-		if b, err := strconv.ParseBool(g.value); err == nil {
-			return strconv.FormatBool(b), nil
-		}
-		want = "true or false"
-	case *cli.IntFlag:
-		if n, err := strconv.Atoi(g.value); err == nil {
-			return strconv.Itoa(n), nil
-		}
-		want = "a whole number"
-	case *cli.Float64Flag:
-		// A number that rounds to 0 would mean the same as 0.
-		if x, err := strconv.ParseFloat(g.value, 64); err == nil && (x != 0 || config.IsZero(g.value)) {
-			return g.value, nil
-		}
-		want = "a number such as 2.50"
-	case *cli.DurationFlag:
-		if _, err := time.ParseDuration(g.value); err == nil {
-			return g.value, nil
-		}
-		want = "a duration such as 90s or 1h30m"
-	default:
-		return g.value, nil
-	}
-	return "", fmt.Errorf("flag %s wants %s, not %q", g.shown, want, g.value)
 }

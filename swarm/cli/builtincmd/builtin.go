@@ -1,4 +1,4 @@
-package cli
+package builtincmd
 
 import (
 	"cmp"
@@ -30,7 +30,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-func newBuiltinCommand(env cmdline.Env) *cli.Command {
+// New returns the command builtin.
+func New(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "builtin",
 		Usage:     "run the built-in agent alone",
@@ -80,7 +81,7 @@ Examples:
 }
 
 func builtinAction(c *cli.Context, env cmdline.Env) error {
-	o, err := builtinOptions(c, env)
+	o, err := newOptions(c, env)
 	if err != nil {
 		if c.Bool("jsonl") {
 			printRefusal(env.Stdout, err)
@@ -103,7 +104,7 @@ func builtinAction(c *cli.Context, env cmdline.Env) error {
 		}
 		return exit.Usagef("builtin: %s", invalid.Text)
 	case errors.As(err, &failure):
-		return &builtinError{failure}
+		return &taskError{failure}
 	}
 	return err
 }
@@ -123,17 +124,17 @@ func printRefusal(out io.Writer, err error) {
 	}{"error", kind, err.Error()})
 }
 
-// builtinError is a task that was not carried out.
-type builtinError struct{ failure *builtinagent.Failure }
+// taskError is a task that was not carried out.
+type taskError struct{ failure *builtinagent.Failure }
 
-func (e *builtinError) Error() string { return "builtin: " + e.failure.Text }
+func (e *taskError) Error() string { return "builtin: " + e.failure.Text }
 
 // Kind is that of the failure.
-func (e *builtinError) Kind() string { return string(e.failure.Kind) }
+func (e *taskError) Kind() string { return string(e.failure.Kind) }
 
 // ExitCode is [exit.Paused] for a failure that time or money ends, else
 // [exit.Degraded].
-func (e *builtinError) ExitCode() int {
+func (e *taskError) ExitCode() int {
 	switch e.failure.Kind {
 	case task.RateLimit, task.Overloaded, task.Quota, task.CauseBudget:
 		return int(exit.Paused)
@@ -142,14 +143,14 @@ func (e *builtinError) ExitCode() int {
 	}
 }
 
-// builtinOptions collects the options of the agent.
-func builtinOptions(c *cli.Context, env cmdline.Env) (builtinagent.Options, error) {
+// newOptions collects the options of the agent.
+func newOptions(c *cli.Context, env cmdline.Env) (builtinagent.Options, error) {
 	dir := cmdline.Invoked(c).Dir
 	o := builtinagent.Options{
 		Root: workspaceOf(dir, env.Getenv("SWARM_WORKTREE")), Dir: dir, Environ: withPath(env),
 		Binary: env.Self, Args: []string{early.Supervise}, Run: env.Getenv("SWARM_RUN"),
-		ReadOnly: c.Bool("read-only"), Session: absoluteIn(dir, c.String("session")),
-		Artifacts: env.Getenv("SWARM_ARTIFACTS"), Fork: absoluteIn(dir, c.String("fork")), Cold: c.Bool("cold"),
+		ReadOnly: c.Bool("read-only"), Session: pathFrom(dir, c.String("session")),
+		Artifacts: env.Getenv("SWARM_ARTIFACTS"), Fork: pathFrom(dir, c.String("fork")), Cold: c.Bool("cold"),
 		MaxTurns: c.Int("max-turns"), Window: c.Int64("context-window"), JSONL: c.Bool("jsonl"),
 		Stdin: cmdline.Input(env), Stdout: env.Stdout, Stderr: tame(env, env.Stderr),
 	}
@@ -169,7 +170,7 @@ func builtinOptions(c *cli.Context, env cmdline.Env) (builtinagent.Options, erro
 	if o.Sandbox, err = json.Marshal(box.Sandbox{Level: box.None}); err != nil {
 		return o, err // those that stand around us stand around commands
 	}
-	alone, err := aloneBuiltin(c, env)
+	alone, err := newStandalone(c, env)
 	if err != nil {
 		return o, err
 	}
@@ -180,7 +181,7 @@ func builtinOptions(c *cli.Context, env cmdline.Env) (builtinagent.Options, erro
 	if err != nil {
 		return o, err
 	}
-	if o.Endpoint, err = builtinEndpoint(c, env, spec); err != nil {
+	if o.Endpoint, err = findEndpoint(c, env, spec); err != nil {
 		return o, err
 	}
 	if o.Variants, err = alone.variants(); err != nil {
@@ -190,11 +191,11 @@ func builtinOptions(c *cli.Context, env cmdline.Env) (builtinagent.Options, erro
 	if socket := env.Getenv(ask.Variable); socket != "" {
 		o.Gate = &builtinagent.Socket{Path: socket}
 	}
-	return o, errors.Join(builtinTexts(c, env, &o), builtinPrompt(c, env, &o))
+	return o, errors.Join(readTexts(c, env, &o), readPrompt(c, env, &o))
 }
 
-// builtinTexts reads the texts that flags and variables give as files.
-func builtinTexts(c *cli.Context, env cmdline.Env, o *builtinagent.Options) error {
+// readTexts reads the texts that flags and variables give as files.
+func readTexts(c *cli.Context, env cmdline.Env, o *builtinagent.Options) error {
 	dir := cmdline.Invoked(c).Dir
 	for _, f := range []struct {
 		what, path string
@@ -206,14 +207,14 @@ func builtinTexts(c *cli.Context, env cmdline.Env, o *builtinagent.Options) erro
 		if f.path == "" {
 			continue
 		}
-		text, err := os.ReadFile(absoluteIn(dir, f.path))
+		text, err := os.ReadFile(pathFrom(dir, f.path))
 		if err != nil {
 			return exit.Usagef("builtin: %s: %v", f.what, err)
 		}
 		*f.to = string(text)
 	}
 	if path := c.String("opening-file"); path != "" {
-		text, err := os.ReadFile(absoluteIn(dir, path))
+		text, err := os.ReadFile(pathFrom(dir, path))
 		if err == nil {
 			o.Opening = &prompt.Parts{}
 			err = json.Unmarshal(text, o.Opening)
@@ -226,7 +227,7 @@ func builtinTexts(c *cli.Context, env cmdline.Env, o *builtinagent.Options) erro
 	if path == "" {
 		return nil
 	}
-	text, err := os.ReadFile(absoluteIn(dir, path))
+	text, err := os.ReadFile(pathFrom(dir, path))
 	if err == nil {
 		_, err = schema.Compile(text)
 	}
@@ -237,8 +238,8 @@ func builtinTexts(c *cli.Context, env cmdline.Env, o *builtinagent.Options) erro
 	return nil
 }
 
-// builtinPrompt takes the prompt: an argument, or standard input.
-func builtinPrompt(c *cli.Context, env cmdline.Env, o *builtinagent.Options) error {
+// readPrompt takes the prompt: an argument, or standard input.
+func readPrompt(c *cli.Context, env cmdline.Env, o *builtinagent.Options) error {
 	if o.JSONL {
 		_, err := cmdline.Arguments(c, 0, 0) // it comes as a line
 		return err
@@ -260,8 +261,8 @@ func builtinPrompt(c *cli.Context, env cmdline.Env, o *builtinagent.Options) err
 	return nil
 }
 
-// builtinEndpoint finds where a model is.
-func builtinEndpoint(c *cli.Context, env cmdline.Env, spec roles.Spec) (*model.Endpoint, error) {
+// findEndpoint finds where a model is.
+func findEndpoint(c *cli.Context, env cmdline.Env, spec roles.Spec) (*model.Endpoint, error) {
 	if spec == (roles.Spec{}) {
 		return nil, &exit.UsageError{
 			Text:   "builtin: no model is named: give --model PROVIDER/MODEL, or set SWARM_BUILTIN_MODEL",
@@ -282,12 +283,12 @@ func builtinEndpoint(c *cli.Context, env cmdline.Env, spec roles.Spec) (*model.E
 		}
 	}
 	var err error
-	if search.More, err = builtinProviders(c, env); err != nil {
+	if search.More, err = moreProviders(c, env); err != nil {
 		return nil, err
 	}
 	e, err := search.Find()
 	if err != nil {
-		return nil, &builtinUsage{err}
+		return nil, &modelError{err}
 	}
 	if !c.IsSet("max-thinking-tokens") {
 		return e, nil
@@ -298,10 +299,10 @@ func builtinEndpoint(c *cli.Context, env cmdline.Env, spec roles.Spec) (*model.E
 	return e, nil
 }
 
-// builtinProviders are the providers beside the known ones: those of the user's
+// moreProviders are the providers beside the known ones: those of the user's
 // own configuration, or of the file that --provider-file names. It does not
 // read the repository's providers.
-func builtinProviders(c *cli.Context, env cmdline.Env) (map[string]provider.Provider, error) {
+func moreProviders(c *cli.Context, env cmdline.Env) (map[string]provider.Provider, error) {
 	file := c.String("provider-file")
 	if file == "" {
 		conf, err := cmdline.UserConfig(env)
@@ -311,7 +312,7 @@ func builtinProviders(c *cli.Context, env cmdline.Env) (map[string]provider.Prov
 		return conf.Providers(), nil
 	}
 	var more map[string]provider.Provider
-	text, err := os.ReadFile(absoluteIn(cmdline.Invoked(c).Dir, file))
+	text, err := os.ReadFile(pathFrom(cmdline.Invoked(c).Dir, file))
 	if err == nil {
 		err = json.Unmarshal(text, &more)
 	}
@@ -321,15 +322,15 @@ func builtinProviders(c *cli.Context, env cmdline.Env) (map[string]provider.Prov
 	return more, nil
 }
 
-// builtinUsage is a model that cannot be asked.
-type builtinUsage struct{ err error }
+// modelError is a model that cannot be asked.
+type modelError struct{ err error }
 
-func (e *builtinUsage) Error() string { return "builtin: " + e.err.Error() }
+func (e *modelError) Error() string { return "builtin: " + e.err.Error() }
 
-func (e *builtinUsage) Unwrap() error { return e.err }
+func (e *modelError) Unwrap() error { return e.err }
 
 // ExitCode is always [exit.Usage].
-func (*builtinUsage) ExitCode() int { return int(exit.Usage) }
+func (*modelError) ExitCode() int { return int(exit.Usage) }
 
 // workspaceOf is the top folder of the agent's workspace, else of the
 // repository, else the folder itself.
@@ -347,12 +348,12 @@ func workspaceOf(dir, workspace string) string {
 	}
 }
 
-// absoluteIn is a path that was given in a folder; empty stays empty.
-func absoluteIn(dir, path string) string {
-	if path == "" || filepath.IsAbs(path) {
-		return path
+// pathFrom is a path as seen from a folder; empty stays empty.
+func pathFrom(dir, path string) string {
+	if path == "" {
+		return ""
 	}
-	return filepath.Join(dir, path)
+	return fspath.From(dir, path)
 }
 
 // withPath is the environment with the PATH that this process was given:

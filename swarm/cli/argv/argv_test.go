@@ -1,4 +1,4 @@
-package cli
+package argv
 
 import (
 	"context"
@@ -41,8 +41,7 @@ func fixture(out *heard) *cli.App {
 		return nil
 	}
 	run := &cli.Command{
-		Name: "run", Usage: "start agents", ArgsUsage: "PROMPT | -- COMMAND...",
-		Category: "Runs",
+		Name: "run", ArgsUsage: "PROMPT | -- COMMAND...",
 		Flags: []cli.Flag{
 			cmdline.JSONFlag(),
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once", Value: 7},
@@ -51,38 +50,34 @@ func fixture(out *heard) *cli.App {
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "go on"},
 			&cli.BoolFlag{Name: "secret", Hidden: true},
 		},
-		Description: "Starts agents.\nEach works alone.\n\nThen they end.\n\nExamples:\n  swarm run \"fix it\"",
-		Action:      listen,
+		Action: listen,
 	}
 	show := &cli.Command{
-		Name: "show", Usage: "look at an agent", ArgsUsage: "[ADDRESS]",
-		Category: "Looking", Aliases: []string{"view"},
+		Name: "show", ArgsUsage: "[ADDRESS]", Aliases: []string{"view"},
 		Flags: []cli.Flag{
 			cmdline.JSONFlag(), &cli.StringFlag{Name: "label", Aliases: []string{"l"}},
 			&cli.BoolFlag{Name: "each"}, // a value flag of run
 		},
-		Description: "Examples:\n  swarm show a1",
-		Action:      listen,
+		Action: listen,
 	}
 	group := &cli.Command{
-		Name: "group", Usage: "two commands", Category: "Runs",
+		Name: "group",
 		Subcommands: []*cli.Command{
-			{Name: "left", Usage: "go left", Flags: []cli.Flag{cmdline.JSONFlag()}, Action: listen},
-			{Name: "right", Usage: "go right", Action: listen},
+			{Name: "left", Flags: []cli.Flag{cmdline.JSONFlag()}, Action: listen},
+			{Name: "right", Action: listen},
 		},
 	}
 	raw := &cli.Command{Name: "__raw", Hidden: true, SkipFlagParsing: true, Action: listen}
 	env := cmdline.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
-	app := newApp(env, []*cli.Command{run, show, group, raw, newVersionCommand(env)})
-	app.Description = "Examples:\n  swarm run \"fix it\""
-	return app
+	version := &cli.Command{Name: "version", Action: func(*cli.Context) error { return nil }}
+	return NewApp(env, []*cli.Command{run, show, group, raw, version})
 }
 
-// hear normalizes words and lets urfave carry them out.
+// hear parses words and lets urfave carry them out.
 func hear(ctx context.Context, words []string) (*heard, *cmdline.Invocation, error) {
 	out := &heard{}
 	app := fixture(out)
-	inv, err := normalize(app, words)
+	inv, err := Parse(app, words)
 	if err != nil || inv.Help {
 		return out, inv, err
 	}
@@ -90,7 +85,7 @@ func hear(ctx context.Context, words []string) (*heard, *cmdline.Invocation, err
 	return out, inv, app.RunContext(ctx, inv.Argv)
 }
 
-func TestNormalize(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		give []string
@@ -144,10 +139,10 @@ func TestNormalize(t *testing.T) {
 			t.Parallel()
 			got, _, err := hear(t.Context(), tt.give)
 			if err != nil {
-				t.Fatalf("normalize(%q): %v", tt.give, err)
+				t.Fatalf("Parse(%q): %v", tt.give, err)
 			}
 			if !sameHeard(*got, tt.want) {
-				t.Errorf("normalize(%q) = %+v, want %+v", tt.give, *got, tt.want)
+				t.Errorf("Parse(%q) = %+v, want %+v", tt.give, *got, tt.want)
 			}
 		})
 	}
@@ -162,7 +157,7 @@ func sameHeard(a, b heard) bool {
 		slices.Equal(a.each, b.each) && a.label == b.label
 }
 
-func TestNormalizeRefuses(t *testing.T) {
+func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		give       []string
@@ -220,20 +215,20 @@ func TestNormalizeRefuses(t *testing.T) {
 			t.Parallel()
 			got, _, err := hear(t.Context(), tt.give)
 			if err == nil {
-				t.Fatalf("normalize(%q) = %+v, want error %q", tt.give, *got, tt.want)
+				t.Fatalf("Parse(%q) = %+v, want error %q", tt.give, *got, tt.want)
 			}
 			if err.Error() != tt.want || exit.HintOf(err) != tt.hint {
-				t.Errorf("normalize(%q) = %q, hint %q\nwant %q, hint %q",
+				t.Errorf("Parse(%q) = %q, hint %q\nwant %q, hint %q",
 					tt.give, err, exit.HintOf(err), tt.want, tt.hint)
 			}
 			if code := exit.CodeOf(err); code != exit.Usage {
-				t.Errorf("normalize(%q): code %d, want %d", tt.give, code, exit.Usage)
+				t.Errorf("Parse(%q): code %d, want %d", tt.give, code, exit.Usage)
 			}
 		})
 	}
 }
 
-func TestNormalizeHelp(t *testing.T) {
+func TestParseHelp(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		give []string
@@ -255,18 +250,18 @@ func TestNormalizeHelp(t *testing.T) {
 	for _, tt := range tests {
 		_, inv, err := hear(t.Context(), tt.give)
 		if err != nil || !inv.Help || cmdline.Path(inv.Path) != tt.want {
-			t.Errorf("normalize(%q) = help %v of %q, %v, want help of %q",
+			t.Errorf("Parse(%q) = help %v of %q, %v, want help of %q",
 				tt.give, inv.Help, cmdline.Path(inv.Path), err, tt.want)
 		}
 	}
 	if _, inv, _ := hear(t.Context(), []string{"run", "--", "--help"}); inv.Help {
-		t.Errorf("normalize(run -- --help) is help, want the agent's own flag")
+		t.Errorf("Parse(run -- --help) is help, want the agent's own flag")
 	}
 }
 
-// FuzzNormalize checks that urfave reads exactly the normalized words, and that
+// FuzzParse checks that urfave reads exactly the parsed words, and that
 // no word is lost, made up or moved past another.
-func FuzzNormalize(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"run\np", "run\n-j4\np\n--\nsh\n-c\nx", "--json\nshow\na\n-lx", "group\nleft\n--json",
 		"-C\nd\nrun\n--each\na,b\n--each\nc", "run\n-fj\n3\n-\n--timeout\n1s", "__raw\n--\n-x",
@@ -279,7 +274,7 @@ func FuzzNormalize(f *testing.F) {
 		got, inv, err := hear(t.Context(), words)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("normalize(%q): error of several lines: %q", words, err)
+				t.Errorf("Parse(%q): error of several lines: %q", words, err)
 			}
 			return
 		}
@@ -288,7 +283,7 @@ func FuzzNormalize(f *testing.F) {
 		}
 		handed := slices.Concat(got.args, got.after)
 		if !subsequence(handed, words) {
-			t.Errorf("normalize(%q) hands over %q: words made up or moved", words, handed)
+			t.Errorf("Parse(%q) hands over %q: words made up or moved", words, handed)
 		}
 		if got.command == "__raw" {
 			return
@@ -297,7 +292,7 @@ func FuzzNormalize(f *testing.F) {
 			plain := w == "-" || !strings.HasPrefix(w, "-")
 			if plain && i > 0 && !strings.HasPrefix(words[i-1], "-") &&
 				!slices.Contains(handed, w) && !isName(inv, w) {
-				t.Errorf("normalize(%q) lost %q, handed over %q", words, w, handed)
+				t.Errorf("Parse(%q) lost %q, handed over %q", words, w, handed)
 			}
 		}
 	})

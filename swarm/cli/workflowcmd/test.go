@@ -1,4 +1,4 @@
-package cli
+package workflowcmd
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-func newWorkflowTestCommand(env cmdline.Env) *cli.Command {
+func newTestCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "test",
 		Usage:     "test scripts with scripted agents",
@@ -36,7 +36,7 @@ Examples:
   swarm workflow test plan.js
   swarm workflow test
   swarm workflow test .swarm/lib/sorting.js --json`,
-		Action: func(c *cli.Context) error { return workflowTestAction(c, env) },
+		Action: func(c *cli.Context) error { return testAction(c, env) },
 	}
 }
 
@@ -65,8 +65,8 @@ type testedCase struct {
 	Unused []string `json:"unused,omitempty"`
 }
 
-func workflowTestAction(c *cli.Context, env cmdline.Env) error {
-	p, words, err := workflowArguments(c, env, 0, -1)
+func testAction(c *cli.Context, env cmdline.Env) error {
+	p, words, err := openWithScripts(c, env, 0, -1)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,9 @@
-package cli
+package argv
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,7 +19,7 @@ func (s *scanner) unknownCommand(name string) error {
 	e := &exit.UsageError{Text: s.place() + "unknown command " + termtext.Quote(name)}
 	near := ""
 	if s.leaf().cmd == nil {
-		near = foreignCommand(name)
+		near = ForeignCommand(name)
 	}
 	if near == "" {
 		near = nearest.Name(name, cmdline.VisibleNames(commands))
@@ -30,7 +29,7 @@ func (s *scanner) unknownCommand(name string) error {
 		e.Text += ", did you mean " + near + "?"
 	case name == "run" && s.leaf().cmd != nil && s.leaf().cmd.Name == "workflow":
 		e.Advice = cmdline.Program + " run --workflow NAME runs a saved workflow"
-	case strings.ContainsAny(name, " \n") && named(commands, "run") != nil:
+	case strings.ContainsAny(name, " \n") && FindCommand(commands, "run") != nil:
 		e.Advice = "a prompt goes to run: " + cmdline.Program + ` run "PROMPT"`
 	default:
 		e.Advice = cmdline.Program + " help lists the commands"
@@ -45,11 +44,11 @@ func (s *scanner) unknownFlag(word, shown string) error {
 	cmd := s.leaf().cmd
 	if name, _, _ := strings.Cut(word, "="); strings.ContainsAny(name, " \n") {
 		e := exit.Usagef("%sunknown flag %s: up to %s a word that starts with - is a flag",
-			s.place(), termtext.Quote(word), dashes).(*exit.UsageError)
+			s.place(), termtext.Quote(word), Dashes).(*exit.UsageError)
 		if cmd != nil && takesAfter(cmd) {
 			e.Advice = "put a space before the - to pass it as an argument"
 		} else {
-			e.Advice = "put it after " + dashes + " to pass it as an argument"
+			e.Advice = "put it after " + Dashes + " to pass it as an argument"
 		}
 		return e
 	}
@@ -122,9 +121,9 @@ func elsewhere(shown string, known []string) string {
 	return ""
 }
 
-// foreignCommand is the command of swarm with the meaning of a command of another
+// ForeignCommand is the command of swarm with the meaning of a command of another
 // program, such as restart; empty if none is known here.
-func foreignCommand(name string) string {
+func ForeignCommand(name string) string {
 	for _, c := range []struct{ ours, theirs string }{
 		{"run", "start new spawn launch dispatch"},
 		{"retry", "restart rerun again"},
@@ -162,7 +161,7 @@ func (s *scanner) flagNames() []string {
 				continue
 			}
 			for _, name := range f.Names() {
-				names = append(names, dashed(name))
+				names = append(names, Dashed(name))
 			}
 		}
 	}
@@ -177,12 +176,4 @@ func (s *scanner) flagNames() []string {
 		}
 	}
 	return names
-}
-
-// dashed writes a flag's name as it is typed.
-func dashed(name string) string {
-	if utf8.RuneCountInString(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
 }

@@ -1,4 +1,4 @@
-package cli
+package benchcmd
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/internal/terminal"
 	"agentswarm/internal/termtext"
 	measure "agentswarm/swarm/bench"
@@ -28,24 +29,25 @@ import (
 )
 
 const (
-	benchAgents = 100
-	benchSample = 5
+	defaultAgents = 100
+	defaultSample = 5
 )
 
-func newBenchCommand(env cmdline.Env) *cli.Command {
+// New returns the command bench, with bench landing below it.
+func New(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "compare swarm with plain git, on a temporary clone",
 		ArgsUsage: "[REPO]",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "agents", Value: benchAgents, Usage: "measure with `N` agents, 1 to 1000"},
-			&cli.IntFlag{Name: "sample", Value: benchSample, Usage: "median of `K` repeats of each step; slow steps of plain git are done K times and scaled"},
+			&cli.IntFlag{Name: "agents", Value: defaultAgents, Usage: "measure with `N` agents, 1 to 1000"},
+			&cli.IntFlag{Name: "sample", Value: defaultSample, Usage: "median of `K` repeats of each step; slow steps of plain git are done K times and scaled"},
 			&cli.StringFlag{Name: "backend", Usage: "measure only this backend: `overlay|reflink|copy|worktree` (default: all that work here)"},
 			&cli.StringFlag{Name: "dir", Usage: "work in a new folder in `DIR` (default: the disk of the state)"},
 			&cli.BoolFlag{Name: "keep", Usage: "leave that folder"},
 			cmdline.JSONFlag(),
 		},
-		Subcommands: []*cli.Command{newBenchLandingCommand(env)},
+		Subcommands: []*cli.Command{newLandingCommand(env)},
 		Description: `Clones the repository (default: the one you are in) into a new folder, measures
 there plain git and plain commands, in turns with each backend of swarm: workspaces,
 disk, capture, merging, and short agents end to end. Your files do not change. The
@@ -63,7 +65,7 @@ Examples:
 }
 
 func benchAction(c *cli.Context, env cmdline.Env) error {
-	r, err := newBenchRequest(c, env)
+	r, err := newRequest(c, env)
 	if err != nil {
 		return err
 	}
@@ -78,17 +80,17 @@ func benchAction(c *cli.Context, env cmdline.Env) error {
 	if c.Bool("json") {
 		return cmdline.PrintJSON(env.Stdout, report)
 	}
-	return printBench(env, report)
+	return printReport(env, report)
 }
 
-func newBenchRequest(c *cli.Context, env cmdline.Env) (r measure.Request, err error) {
+func newRequest(c *cli.Context, env cmdline.Env) (r measure.Request, err error) {
 	args, err := cmdline.Arguments(c, 0, 1)
 	if err != nil {
 		return r, err
 	}
 	r = measure.Request{
 		Environ: env.Environ, Agents: c.Int("agents"), Sample: c.Int("sample"), Keep: c.Bool("keep"),
-		Open: func(ctx context.Context, y measure.Clone) (measure.Product, error) { return openBenched(ctx, env, y) },
+		Open: func(ctx context.Context, y measure.Clone) (measure.Product, error) { return openProduct(ctx, env, y) },
 		Say:  func(text string) { fmt.Fprintln(env.Stderr, "bench: "+termtext.Line(text)) },
 	}
 	if env.Keeper != nil {
@@ -111,7 +113,7 @@ func newBenchRequest(c *cli.Context, env cmdline.Env) (r measure.Request, err er
 	from := cmdline.Invoked(c).Dir
 	repo := from
 	if len(args) > 0 {
-		repo = absolute(from, args[0])
+		repo = filepath.Clean(fspath.From(from, args[0]))
 		if stat, err := os.Stat(repo); err != nil || !stat.IsDir() {
 			return r, exit.Usagef("bench: %s: no such folder", args[0])
 		}
@@ -119,23 +121,15 @@ func newBenchRequest(c *cli.Context, env cmdline.Env) (r measure.Request, err er
 	if r.Repo, err = git.New(env.Environ).Discover(c.Context, repo); err != nil {
 		return r, cmdline.Refused(err)
 	}
-	r.Dir, err = benchDir(c, env)
+	r.Dir, err = workDir(c, env)
 	return r, err
 }
 
-// absolute is a path as it was given in a folder.
-func absolute(from, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(from, path)
-}
-
-// benchDir is where a bench makes its folder: on the file system that the state
+// workDir is where a bench makes its folder: on the file system that the state
 // is on, or would be.
-func benchDir(c *cli.Context, env cmdline.Env) (string, error) {
+func workDir(c *cli.Context, env cmdline.Env) (string, error) {
 	if c.IsSet("dir") {
-		dir := absolute(cmdline.Invoked(c).Dir, c.String("dir"))
+		dir := cmdline.PathFlag(c, "dir")
 		stat, err := os.Stat(dir)
 		if err != nil || !stat.IsDir() {
 			return "", exit.Usagef("bench: --dir %s: no such folder", c.String("dir"))
@@ -158,16 +152,17 @@ func benchDir(c *cli.Context, env cmdline.Env) (string, error) {
 	}
 }
 
-// benched is swarm, put together as for a run, but on a clone.
-type benched struct {
+// product is swarm, put together as for a run, but on a clone.
+type product struct {
 	*cmdline.Place
 	backend worktree.Backend
 	self    string
 	base    store.Base
 }
 
-// openBenched puts it together, and says so where the backend does not work.
-func openBenched(ctx context.Context, env cmdline.Env, y measure.Clone) (measure.Product, error) {
+// openProduct opens swarm on a clone. It returns a [measure.NotHereError] where the
+// backend does not work, and an error if the clone cannot be opened.
+func openProduct(ctx context.Context, env cmdline.Env, y measure.Clone) (measure.Product, error) {
 	values := map[string]string{}
 	for _, kv := range y.Environ {
 		key, value, _ := strings.Cut(kv, "=")
@@ -184,7 +179,7 @@ func openBenched(ctx context.Context, env cmdline.Env, y measure.Clone) (measure
 		i.Backend = string(y.Backend)
 		return nil
 	}
-	b := &benched{Place: p, backend: y.Backend}
+	b := &product{Place: p, backend: y.Backend}
 	if b.self, err = p.Binary(p.Env.Self); err != nil {
 		return nil, err
 	}
@@ -204,10 +199,10 @@ func openBenched(ctx context.Context, env cmdline.Env, y measure.Clone) (measure
 	return b, err
 }
 
-func (b *benched) Self() string { return b.self }
+func (b *product) Self() string { return b.self }
 
 // Shift begins a run without calls.
-func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
+func (b *product) Shift(ctx context.Context) (*measure.Shift, error) {
 	config, err := json.Marshal(session.Config{Settings: isolation.Settings{Backend: string(b.backend)}})
 	if err != nil {
 		return nil, err
@@ -235,8 +230,8 @@ func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
 	}, nil
 }
 
-// printBench prints the table.
-func printBench(env cmdline.Env, r *measure.Report) error {
+// printReport prints the table.
+func printReport(env cmdline.Env, r *measure.Report) error {
 	text := fmt.Sprintf("%s at %s: %s, %s; %s; %s",
 		termtext.Line(r.Repository), r.Commit[:min(10, len(r.Commit))], termtext.Count(r.Files, "file", "files"), termtext.Bytes(r.Size),
 		termtext.Count(r.Agents, "agent", "agents"), termtext.Count(r.Cores, "core", "cores"))
@@ -249,17 +244,17 @@ func printBench(env cmdline.Env, r *measure.Report) error {
 		{Title: "RATIO", Right: true}, {Title: "GOAL"},
 	}}
 	for _, row := range r.Rows {
-		t.Row(benchStep(row.Step), row.Backend, row.Against, benchFigure(row.Baseline), benchFigure(row.Swarm),
-			benchRatio(row), benchGoal(row.Goal, r.Files < benchGoalFiles))
+		t.Row(stepTitle(row.Step), row.Backend, row.Against, figureText(row.Baseline), figureText(row.Swarm),
+			ratioText(row), goalText(row.Goal, r.Files < goalFiles))
 	}
 	if err := t.Print(env.Stdout, 0); err != nil {
 		return err
 	}
 	fmt.Fprintf(env.Stdout, "\nMedians of %s. (k/n): k were done, and that was scaled to n. RATIO is how many times\n"+
 		"faster swarm is; of disk and end to end, how much of THERE it takes.\n", termtext.Count(r.Sample, "round", "rounds"))
-	if r.Files < benchGoalFiles {
+	if r.Files < goalFiles {
 		fmt.Fprintf(env.Stdout, "The goals are for %s and more. In a smaller repository the fixed cost of a run weighs more than the files.\n",
-			termtext.Count(benchGoalFiles, "file", "files"))
+			termtext.Count(goalFiles, "file", "files"))
 	}
 	for _, p := range r.Passed {
 		fmt.Fprintf(env.Stdout, "not %s: %s\n", p.Backend, termtext.Line(p.Reason))
@@ -277,8 +272,8 @@ func printBench(env cmdline.Env, r *measure.Report) error {
 	return nil
 }
 
-// benchStep is a step for people.
-func benchStep(s measure.Step) string {
+// stepTitle is a step for people.
+func stepTitle(s measure.Step) string {
 	switch s {
 	case measure.StepCreate:
 		return "workspaces, warm"
@@ -301,7 +296,7 @@ func benchStep(s measure.Step) string {
 	}
 }
 
-func benchFigure(f measure.Figure) string {
+func figureText(f measure.Figure) string {
 	text := termtext.Bytes(f.Bytes)
 	switch {
 	case f.Bytes > 0:
@@ -318,20 +313,20 @@ func benchFigure(f measure.Figure) string {
 	return text
 }
 
-func benchRatio(r measure.Row) string {
+func ratioText(r measure.Row) string {
 	if r.Step == measure.StepDisk {
 		return fmt.Sprintf("%.2f %%", r.Ratio*100)
 	}
 	return cmp.Or(strconv.FormatFloat(r.Ratio, 'f', 1, 64), "0")
 }
 
-// benchGoalFiles is how many files a repository has at least for which the goals are
+// goalFiles is how many files a repository has at least for which the goals are
 // set.
-const benchGoalFiles = 5000
+const goalFiles = 5000
 
-// benchGoal is a goal, and whether it is met. A repository that is small need not
+// goalText is a goal, and whether it is met. A repository that is small need not
 // meet it.
-func benchGoal(g *measure.Goal, small bool) string {
+func goalText(g *measure.Goal, small bool) string {
 	if g == nil {
 		return ""
 	}

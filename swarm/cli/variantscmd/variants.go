@@ -1,8 +1,7 @@
-package cli
+package variantscmd
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,14 +14,13 @@ import (
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/configcmd"
 	"agentswarm/swarm/cli/plan"
-	"agentswarm/swarm/cli/riskcmd"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/variantset"
 	"agentswarm/variants"
-	"agentswarm/worktree/git"
 )
 
-func newVariantsCommand(env cmdline.Env) *cli.Command {
+// New returns the command variants, with variants bench below it.
+func New(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "variants",
 		Usage:     "list additions to prompts against failure modes of models",
@@ -42,7 +40,7 @@ Examples:
   swarm variants openrouter/anthropic/claude-opus
   swarm variants qwen3-coder:30b --json`,
 		Action:      func(c *cli.Context) error { return variantsAction(c, env) },
-		Subcommands: []*cli.Command{newVariantsBenchCommand(env)},
+		Subcommands: []*cli.Command{newBenchCommand(env)},
 	}
 }
 
@@ -70,7 +68,7 @@ func variantsAction(c *cli.Context, env cmdline.Env) error {
 	if err != nil {
 		return err
 	}
-	p, base, err := placeAnywhere(c, env)
+	p, base, err := configcmd.PlaceAnywhere(c, env)
 	if err != nil {
 		return err
 	}
@@ -106,21 +104,6 @@ func (o *variantsObject) list(all []variants.Variant, conf *config.Config) {
 		off := conf.NoVariants || !slices.ContainsFunc(kept, func(k variants.Variant) bool { return k.Key() == v.Key() })
 		o.Variants = append(o.Variants, knownVariant{v, off})
 	}
-}
-
-// placeAnywhere is the repository around the current folder and the commit that
-// its work begins at. Outside of a repository it is a place without both.
-func placeAnywhere(c *cli.Context, env cmdline.Env) (*cmdline.Place, git.Hash, error) {
-	p, err := cmdline.Open(c, env)
-	var none *git.NotRepoError
-	switch {
-	case errors.As(err, &none):
-		return cmdline.Without(env), "", nil
-	case err != nil:
-		return nil, "", err
-	}
-	base, err := riskcmd.Base(p, c)
-	return p, base, err
 }
 
 func (o *variantsObject) print(w io.Writer) error {

@@ -1,4 +1,4 @@
-package cli
+package benchcmd
 
 import (
 	"fmt"
@@ -11,19 +11,19 @@ import (
 	"agentswarm/swarm/landing/compare"
 )
 
-// benchLandings is how many landings each row of the table has, and benchSeed the
+// defaultLandings is how many landings each row of the table has, and firstSeed the
 // seed of the first.
 const (
-	benchLandings = 20
-	benchSeed     = 1
+	defaultLandings = 20
+	firstSeed       = 1
 )
 
-func newBenchLandingCommand(env cmdline.Env) *cli.Command {
+func newLandingCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "landing",
 		Usage: "compare the landing queue with other ways to land patches",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "landings", Value: benchLandings, Usage: "land `N` times in each row, 1 to 1000"},
+			&cli.IntFlag{Name: "landings", Value: defaultLandings, Usage: "land `N` times in each row, 1 to 1000"},
 		},
 		Description: `Lands 100 patches with the queue of swarm merge --verify, and in other ways. Their
 verdicts are scripted: some patches fail alone, two pairs fail only together, and 2 %
@@ -39,11 +39,11 @@ result fails.
 Examples:
   swarm bench landing
   swarm bench landing --landings 100`,
-		Action: func(c *cli.Context) error { return benchLandingAction(c, env) },
+		Action: func(c *cli.Context) error { return landingAction(c, env) },
 	}
 }
 
-func benchLandingAction(c *cli.Context, env cmdline.Env) error {
+func landingAction(c *cli.Context, env cmdline.Env) error {
 	if _, err := cmdline.Arguments(c, 0, 0); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func benchLandingAction(c *cli.Context, env cmdline.Env) error {
 		return exit.Usagef("bench landing: --landings %d: want 1 to 1000", n)
 	}
 	rows, err := compare.Table(c.Context, compare.Request{
-		Landings: n, Scenarios: compare.Standard(), Slots: []int{1, 4, 16}, Seed: benchSeed,
+		Landings: n, Scenarios: compare.Standard(), Slots: []int{1, 4, 16}, Seed: firstSeed,
 	})
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package cli
+package agentcmd
 
 import (
 	"bytes"
@@ -27,7 +27,8 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-func newMCPCommand(env cmdline.Env) *cli.Command {
+// NewMCP returns the command mcp.
+func NewMCP(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
 		Usage: "run scripts for another agent harness, over MCP",
@@ -157,7 +158,7 @@ func (d *dispatcher) main(ctx context.Context, args []string, began func(*store.
 	env := d.Env
 	env.Dispatched, env.Began, env.Args = true, began, args
 	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), &end.stdout, &end.told
-	end.code = exit.Code(Main(ctx, env))
+	end.code = exit.Code(env.Main(ctx, env))
 	return end
 }
 

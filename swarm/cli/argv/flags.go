@@ -1,13 +1,18 @@
-package cli
+package argv
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/internal/jq"
 	"agentswarm/swarm/cli/cmdline"
+	"agentswarm/swarm/config"
 	"agentswarm/swarm/exit"
 )
 
@@ -63,20 +68,65 @@ func (s *scanner) filtered() error {
 	return nil
 }
 
-// appearance is the environment with --color over it: always and never stand for
-// the variables of the same meaning.
-type appearance struct {
-	getenv func(string) string
-	color  string // empty until the command line is read, and without --color
+// canonical checks a value against the type of its flag. The flag package's
+// own words for that are "parse error", and it reads 010 as eight.
+func canonical(f cli.Flag, g given) (string, error) {
+	want := ""
+	switch f.(type) {
+	case *cli.BoolFlag:
+		if b, err := strconv.ParseBool(g.value); err == nil {
+			return strconv.FormatBool(b), nil
+		}
+		want = "true or false"
+	case *cli.IntFlag:
+		if n, err := strconv.Atoi(g.value); err == nil {
+			return strconv.Itoa(n), nil
+		}
+		want = "a whole number"
+	case *cli.Float64Flag:
+		// A number that rounds to 0 would mean the same as 0.
+		if x, err := strconv.ParseFloat(g.value, 64); err == nil && (x != 0 || config.IsZero(g.value)) {
+			return g.value, nil
+		}
+		want = "a number such as 2.50"
+	case *cli.DurationFlag:
+		if _, err := time.ParseDuration(g.value); err == nil {
+			return g.value, nil
+		}
+		want = "a duration such as 90s or 1h30m"
+	default:
+		return g.value, nil
+	}
+	return "", fmt.Errorf("flag %s wants %s, not %q", g.shown, want, g.value)
 }
 
-func (a *appearance) lookup(name string) string {
-	switch {
-	case a.color == "always" && name == "NO_COLOR":
-		return ""
-	case a.color == "always" && name == "CLICOLOR_FORCE", a.color == "never" && name == "NO_COLOR":
-		return "1"
-	default:
-		return a.getenv(name)
+// Placeholder is the word for a flag's value: the text in backquotes of its
+// usage.
+func Placeholder(f cli.Flag) string {
+	if doc, ok := f.(cli.DocGenerationFlag); ok {
+		if parts := strings.SplitN(doc.GetUsage(), "`", 3); len(parts) == 3 {
+			return parts[1]
+		}
 	}
+	return "VALUE"
+}
+
+// TakesValue tells value flags from bool ones.
+func TakesValue(f cli.Flag) bool {
+	doc, ok := f.(cli.DocGenerationFlag)
+	return ok && doc.TakesValue()
+}
+
+// Repeatable tells whether a flag may be given more than once.
+func Repeatable(f cli.Flag) bool {
+	s, ok := f.(cli.DocGenerationSliceFlag)
+	return ok && s.IsSliceFlag()
+}
+
+// Dashed writes a flag's name as it is typed.
+func Dashed(name string) string {
+	if utf8.RuneCountInString(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }

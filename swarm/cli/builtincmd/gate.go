@@ -1,4 +1,4 @@
-package cli
+package builtincmd
 
 import (
 	"bufio"

@@ -1,7 +1,6 @@
-package cli
+package workflowcmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +18,8 @@ import (
 	"agentswarm/swarm/workflow/library"
 )
 
-func newWorkflowCommand(env cmdline.Env) *cli.Command {
+// New returns the command workflow with its subcommands.
+func New(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "workflow",
 		Usage: "list, check, test and save workflow scripts",
@@ -33,13 +33,13 @@ Examples:
   swarm workflow save review plan.js
   swarm run --workflow review`,
 		Subcommands: []*cli.Command{
-			newWorkflowLsCommand(env), newWorkflowValidateCommand(env), newWorkflowTypesCommand(env),
-			newWorkflowTestCommand(env), newWorkflowSaveCommand(env), newWorkflowDiffCommand(env),
+			newLsCommand(env), newValidateCommand(env), newTypesCommand(env),
+			newTestCommand(env), newSaveCommand(env), newDiffCommand(env),
 		},
 	}
 }
 
-func newWorkflowLsCommand(env cmdline.Env) *cli.Command {
+func newLsCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "ls",
 		Usage: "list the saved workflows",
@@ -52,7 +52,7 @@ listed with its error.
 Examples:
   swarm workflow ls
   swarm workflow ls --json`,
-		Action: func(c *cli.Context) error { return workflowLsAction(c, env) },
+		Action: func(c *cli.Context) error { return lsAction(c, env) },
 	}
 }
 
@@ -104,8 +104,8 @@ func newWorkflowObject(v library.Checked) workflowObject {
 	return o
 }
 
-func workflowLsAction(c *cli.Context, env cmdline.Env) error {
-	p, _, err := workflowArguments(c, env, 0, 0)
+func lsAction(c *cli.Context, env cmdline.Env) error {
+	p, _, err := openWithScripts(c, env, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func printWorkflows(p *cmdline.Place, all []workflowObject) error {
 	return t.Print(p.Env.Stdout, width)
 }
 
-func newWorkflowValidateCommand(env cmdline.Env) *cli.Command {
+func newValidateCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "validate",
 		Usage:     "check scripts without running them",
@@ -171,7 +171,7 @@ Examples:
   swarm workflow validate plan.js
   swarm workflow validate
   swarm workflow validate review --trust`,
-		Action: func(c *cli.Context) error { return workflowValidateAction(c, env) },
+		Action: func(c *cli.Context) error { return validateAction(c, env) },
 	}
 }
 
@@ -190,8 +190,8 @@ type validatedScript struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-func workflowValidateAction(c *cli.Context, env cmdline.Env) error {
-	p, words, err := workflowArguments(c, env, 0, -1)
+func validateAction(c *cli.Context, env cmdline.Env) error {
+	p, words, err := openWithScripts(c, env, 0, -1)
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func faultText(err error) string {
 	return text
 }
 
-func newWorkflowTypesCommand(env cmdline.Env) *cli.Command {
+func newTypesCommand(env cmdline.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "types",
 		Usage: "print the types of scripts, for editors",
@@ -299,20 +299,9 @@ Examples:
 	}
 }
 
-// workflowNames offers the saved workflows.
-func (c *completer) workflowNames(ctx context.Context) {
-	p := c.place(ctx)
-	if p == nil {
-		return
-	}
-	for _, w := range plan.OpenLibrary(p).Saved() {
-		c.fitting(w.Name, w.Folder)
-	}
-}
-
-// workflowArguments opens the place of a command whose arguments, from least to
+// openWithScripts opens the place of a command whose arguments, from least to
 // most of them, are scripts.
-func workflowArguments(c *cli.Context, env cmdline.Env, least, most int) (*cmdline.Place, []string, error) {
+func openWithScripts(c *cli.Context, env cmdline.Env, least, most int) (*cmdline.Place, []string, error) {
 	words, err := cmdline.Arguments(c, least, most)
 	if err != nil {
 		return nil, nil, err
