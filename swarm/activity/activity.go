@@ -32,11 +32,22 @@ type Now struct {
 	// Text is the latest tool with its target, or the latest line. It is foreign
 	// text on one line; empty where nothing is known.
 	Text string
-	// Usage is the usage that its model has reported in the current attempt.
+	// Attempt is the attempt that Usage is of.
+	Attempt int
+	// Usage is the usage that its model has reported in the attempt. See Uncounted.
 	Usage task.Usage
 	// Again is the retry that the agent makes by itself, if that is the latest thing
 	// that it has reported. Its time is zero where the agent tells none.
 	Again *store.Again
+}
+
+// Uncounted is the part of the usage that is not yet in the usage of an agent. That
+// includes an attempt when it ends, and n may be older.
+func (n Now) Uncounted(a *store.Agent) task.Usage {
+	if a == nil || n.Attempt != a.Attempt || a.SpentBy >= n.Attempt {
+		return task.Usage{}
+	}
+	return n.Usage
 }
 
 // Parse returns a parser for the output of an agent, or nil where the output is
@@ -70,10 +81,10 @@ func (r *Reader) Look(a *store.Agent) Now {
 	}
 	dir := r.run.Attempt(a.ID, a.Attempt)
 	if is.State == task.Checking {
-		return Now{Text: checkLine(dir), Usage: s.usage}
+		return s.now(checkLine(dir), nil)
 	}
 	s.look(dir)
-	return Now{Text: s.text, Usage: s.usage, Again: s.again}
+	return s.now(s.text, s.again)
 }
 
 // stream is the output of an attempt, as far as it was read.
@@ -85,6 +96,15 @@ type stream struct {
 	text    string
 	usage   task.Usage
 	again   *store.Again
+}
+
+// now is the work of the agent; empty where nothing is known.
+func (s *stream) now(text string, again *store.Again) Now {
+	n := Now{Text: text, Usage: s.usage, Again: again}
+	if n != (Now{}) {
+		n.Attempt = s.attempt
+	}
+	return n
 }
 
 // look reads on in the file of the round, and then in that of the next round.

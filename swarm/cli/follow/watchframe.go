@@ -97,9 +97,10 @@ func slotsOf(v *store.View) string {
 // attempts; with its budget, if any.
 func (w *Watcher) spent(now time.Time) string {
 	used, spent := w.View.Usage(), w.View.Spent(now)
-	for _, does := range w.Doing {
-		used.Add(does.Usage)
-		part := does.Usage.Spent()
+	for id, does := range w.Doing {
+		more := does.Uncounted(w.View.Agent(id))
+		used.Add(more)
+		part := more.Spent()
 		spent.Tokens, spent.USD = spent.Tokens+part.Tokens, spent.USD+part.USD
 	}
 	budget := spending.Budget(w.View, task.Amount{})
@@ -153,7 +154,7 @@ func (w *Watcher) Rows(now time.Time) (failed, live []Row) {
 func (w *Watcher) row(a *store.Agent, s *task.Running, now time.Time) Row {
 	does := w.Doing[a.ID]
 	used := a.Spent
-	used.Add(does.Usage)
+	used.Add(does.Uncounted(a))
 	r := Row{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), State: s.State.Text(), For: now.Sub(s.Since),
 		Tokens: used.Tokens(), USD: used.CostUSD, Doing: does.Text,

@@ -66,8 +66,9 @@ func hundred() (w *Watcher, now time.Time) {
 	w = &Watcher{Began: began, View: store.Fold(store.Identity{Run: "k3x9q2"}, records), Doing: map[task.ID]activity.Now{}}
 	for i := 47; i < 65; i++ {
 		w.Doing[task.AgentID(i+1)] = activity.Now{
-			Text:  fmt.Sprintf("edit pkg/service-%02d/internal/kv.go", i),
-			Usage: task.Usage{Input: 4000, Output: int64(100 * i), CostUSD: 0.02},
+			Text:    fmt.Sprintf("edit pkg/service-%02d/internal/kv.go", i),
+			Attempt: 1,
+			Usage:   task.Usage{Input: 4000, Output: int64(100 * i), CostUSD: 0.02},
 		}
 	}
 	for _, i := range []int{41, 42} {
@@ -120,6 +121,13 @@ func TestSpentIsLive(t *testing.T) {
 	w, now := hundred()
 	if got, want := w.spent(now), "590k tok  $2.41"; got != want {
 		t.Errorf("spent = %q, want %q", got, want)
+	}
+	// An agent that has ended meanwhile counts once: its usage is in that of the run.
+	last := task.AgentID(65)
+	does := w.Doing[last]
+	w.View.Apply(event.Record{N: 999, Time: now, Event: &event.Settled{Agent: last, Attempt: 1, Result: &task.Completed{Work: task.Work{Usage: does.Usage}}}})
+	if got, want := w.spent(now), "590k tok  $2.41"; got != want {
+		t.Errorf("spent = %q after the end of an agent, want %q", got, want)
 	}
 	w.View.Apply(event.Record{N: 1000, Time: now, Event: &event.Opened{Pid: 2, Budget: &task.Amount{USD: 20}}})
 	if got, want := w.spent(now), "$2.41 of $20.00  590k tok"; got != want {

@@ -130,8 +130,9 @@ func Take(in Input) *Snapshot {
 	}
 	for _, a := range v.Agents {
 		does := in.Doing[a.ID]
-		used.Add(does.Usage)
-		part := does.Usage.Spent()
+		more := does.Uncounted(a)
+		used.Add(more)
+		part := more.Spent()
 		spent.Tokens, spent.USD = spent.Tokens+part.Tokens, spent.USD+part.USD
 		s.Rows = append(s.Rows, rowOf(in, a, does))
 	}
@@ -164,7 +165,7 @@ func rowOf(in Input, a *store.Agent, does activity.Now) Row {
 	}
 	switch s := a.Status.(type) {
 	case *task.Running:
-		used.Add(does.Usage)
+		used.Add(does.Uncounted(a))
 		r.Running, r.State, r.For, r.Doing = true, s.State.Text(), in.Now.Sub(s.Since), does.Text
 		liveGroup(&r, a, s, does)
 	case task.Result:
