@@ -71,6 +71,10 @@ func (t *attempt) noteHeldOf(held []string, late bool, files ...string) {
 	}
 	note += "; `pass_env` of [sandbox] in your own configuration, or --pass-env NAME, passes them"
 	t.notes = append(t.notes, note)
+	// A program that printed nothing gives no reason for the guess: `show` has it.
+	if strings.TrimSpace(text) == "" {
+		return
+	}
 	if _, told := t.engine.heldReported.LoadOrStore(note, true); !told {
 		t.engine.deps.Warn(fmt.Sprintf("%s failed: %s", t.id, note))
 	}

@@ -172,9 +172,10 @@ func (r *Remover) lossOfCopies(ctx context.Context, run *store.Run, v *store.Vie
 	if len(refs) == 0 {
 		return nil, nil // no work would be lost
 	}
+	kept := slices.Sorted(maps.Keys(refs))
 	return &Loss{
-		Reason: "has what was changed in copies of its workspaces: " + termtext.List(slices.Sorted(maps.Keys(refs)), 5),
-		Advice: fmt.Sprintf("merge them by address, such as `%s merge %s/a1-1`, delete the refs by `git --git-dir %s update-ref -d`, or give --force",
-			r.Calls, run.ID, termtext.Line(r.Repo.RefsDir())),
+		Reason: "has changes in copies of its workspaces: " + termtext.List(kept, 5),
+		Advice: fmt.Sprintf("merge each by its address, `%s merge %s/%s`, delete its ref, `git --git-dir %s update-ref -d %s`, or give --force",
+			r.Calls, run.ID, strings.TrimPrefix(kept[0], captureref.Copies(run.ID)), termtext.Line(r.Repo.RefsDir()), kept[0]),
 	}, nil
 }

@@ -2,54 +2,27 @@ package initconfig
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
+	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/project"
 )
 
-// agentCLI is a program that can be an agent, and its table in the file that
-// init writes. Names of kinds are reserved, so a table has a name of its own.
+// agentCLI is a program that can be an agent.
 type agentCLI struct {
 	program string
-	command []string // empty: how it runs without a terminal is not known here
-	more    []string // further lines of its table
+	kind    string // the kind of agent that drives it; empty: none
 }
 
-func (a agentCLI) name() string { return a.program + "-cli" }
-
-// agentCLIs are the programs that init looks for. Each command lets the agent
-// change files without asking anybody, and no more than that where it can say.
+// agentCLIs are the programs that init looks for.
 func agentCLIs() []agentCLI {
-	const arg = `input = "arg"`
-	return []agentCLI{
-		{program: "claude", command: []string{"claude", "-p", "--permission-mode", "acceptEdits"}},
-		{program: "codex", command: []string{"codex", "exec", "-s", "workspace-write", "-"}},
-		{program: "pi", command: []string{"pi", "-p", "{prompt}"}, more: []string{arg}},
-		{program: "opencode", command: []string{"opencode", "run", "--title", "swarm", "{prompt}"}, more: []string{arg}},
-		{
-			program: "gemini", command: []string{"gemini", "--approval-mode", "auto_edit", "-p", "{prompt}"},
-			more: []string{arg, `env = { GEMINI_CLI_NO_RELAUNCH = "true", GEMINI_CLI_TRUST_WORKSPACE = "true" }`},
-		},
-		{program: "qwen", command: []string{"qwen", "--approval-mode", "auto-edit", "-p", "{prompt}"}, more: []string{arg}},
-		{program: "aider"},
-		{program: "goose"},
+	var all []agentCLI
+	for _, k := range kinds.All() {
+		if k.Program != "" {
+			all = append(all, agentCLI{program: k.Program, kind: k.Name})
+		}
 	}
-}
-
-// table is the [agents.NAME] table.
-func (a agentCLI) table() []string {
-	var words []string
-	for _, word := range a.command {
-		words = append(words, strconv.Quote(word))
-	}
-	lines := []string{
-		"[agents." + a.name() + "]",
-		"command = [" + strings.Join(words, ", ") + "]",
-		// Their exit codes alone lie.
-		`success = "answer"`,
-	}
-	return append(lines, a.more...)
+	return append(all, agentCLI{program: "aider"}, agentCLI{program: "goose"})
 }
 
 // Survey holds the findings in a checkout and on the PATH. All its words are ours: no
@@ -151,36 +124,25 @@ func (s Survey) scripts(b *initText) {
 
 // tables are the agents.
 func (s Survey) tables(b *initText) {
-	b.line("# Agents: programs that are given a prompt in a workspace of their own. To use one")
-	b.line("# take away the # in front of its table. Those that swarm knows by itself, such as pi")
-	b.line("# and codex, need none: see `swarm agents`. Hence the names claude-cli and the like.")
-	b.line("# An agent gets no variable that looks like a credential. If it needs one:")
+	b.line("# Agents. Programs that swarm drives, such as pi and codex, need no table: see")
+	b.line("# `swarm agents`. Any other program gets a prompt in a workspace of its own by its")
+	b.line("# command. An agent gets no variable that looks like a credential. If it needs one:")
 	b.line("#   env = { MY_API_KEY = \"$MY_API_KEY\" }")
-	tables := 0
+	name := "mine"
 	for _, a := range s.agents {
-		b.line("")
-		if len(a.command) == 0 {
-			b.line("# %s is on your PATH too: give it a table with a command that runs it without", a.program)
-			b.line("# a terminal.")
-			continue
+		if a.kind == "" {
+			name = a.program
 		}
-		for _, line := range a.table() {
-			b.line("# %s", line)
-		}
-		tables++
 	}
-	if tables == 0 {
-		b.line("")
-		b.line("# [agents.mine]")
-		b.line("# command = [\"my-agent\", \"--task\", \"{prompt}\"]")
-		b.line("# input = \"arg\"")
-	}
+	b.line("# [agents.%s]", name)
+	b.line("# command = [\"my-agent\", \"--task\", \"{prompt}\"]")
+	b.line("# input = \"arg\"")
 }
 
 func (s Survey) defaultAgent() string {
 	for _, a := range s.agents {
-		if len(a.command) > 0 {
-			return a.name()
+		if a.kind != "" {
+			return a.kind
 		}
 	}
 	return "mine"
@@ -220,9 +182,9 @@ func (s Survey) Found() []string {
 		lines = append(lines, "found no build or test command")
 	}
 	for _, a := range s.agents {
-		line := "found " + a.program + " on your PATH: proposed as agents." + a.name()
-		if len(a.command) == 0 {
-			line = "found " + a.program + " on your PATH: how it runs without a terminal is for you to say"
+		line := "found " + a.program + " on your PATH: swarm run --agent " + a.kind
+		if a.kind == "" {
+			line = "found " + a.program + " on your PATH: write its command into [agents." + a.program + "]"
 		}
 		lines = append(lines, line)
 	}

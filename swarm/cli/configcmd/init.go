@@ -29,7 +29,9 @@ func NewInit(env cmdline.Env) *cli.Command {
 		},
 		Description: `Finds out how this checkout is built and tested, and which agents are on your PATH.
 It writes .swarm/config.toml with comments, and prints its findings on standard
-error. The commands in that file count as approved. No other file changes.
+error. The commands in that file count as approved. On a terminal it may ask
+whether agents may destroy their own files, and writes the answer to your own
+configuration. No other file changes.
 
 Examples:
   swarm init
