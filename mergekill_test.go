@@ -50,7 +50,7 @@ func TestKilledQueue(t *testing.T) {
 		k.clean()
 		k.ends(0, "undo")
 	}
-	k.verifiedOnce()
+	k.verifiedOnce(1)
 }
 
 // check is the text of a check. A verdict on it does not count for another
@@ -93,8 +93,8 @@ func (k *queueKilling) clean() {
 }
 
 // verifiedOnce fails if a landing verified a tree again. A refused patch has two
-// verdicts.
-func (k *queueKilling) verifiedOnce() {
+// verdicts, and a set of several patches that fails has at most so many.
+func (k *queueKilling) verifiedOnce(sets int) {
 	k.t.Helper()
 	type of struct {
 		tree, command string
@@ -110,10 +110,58 @@ func (k *queueKilling) verifiedOnce() {
 				clear(seen)
 			}
 		case *event.Verified:
-			v := of{e.Tree, e.Command, e.Passed}
-			if seen[v]++; seen[v] > 2 || seen[v] > 1 && (e.Passed || len(e.Agents) > 1) {
+			v, most := of{e.Tree, e.Command, e.Passed}, 2
+			if len(e.Agents) > 1 {
+				most = sets
+			}
+			if seen[v]++; seen[v] > most || seen[v] > 1 && e.Passed {
 				k.failf("record %d verifies %v of %q once more", r.N, e.Agents, e.Command)
 			}
 		}
 	}
+}
+
+// TestKilledAhead kills a run at random steps while it checks patches ahead of its merge.
+// The run is resumed, and a merge continues from the verdicts: the branch is at the tree
+// that passed, no tree is verified again, and nothing is left.
+func TestKilledAhead(t *testing.T) {
+	t.Parallel()
+	k := &queueKilling{fixture: newFixture(t)}
+	k.old = k.git("rev-parse", "HEAD^{tree}")
+	dice := rand.New(rand.NewPCG(campaign.Seed(t), 1))
+	pair := `! { grep -q pair pkg/p0/f.txt && grep -q pair pkg/p1/f.txt; } # %d`
+	run := []string{"run", "-j", "1", "--each", "pkg/*", "--merge", "--verify", "", "--", "sh", "-c",
+		`case $SWARM_ITEM in pkg/p[01]) echo pair;; *) echo good;; esac > "$SWARM_ITEM/f.txt"`}
+	for n := range 1 + campaign.Rounds(t, 2, 100) {
+		check := fmt.Sprintf(pair, n)
+		run[7] = check
+		if n == 0 { // it tells the tree
+			k.ends(7, run...)
+			k.new = k.git("rev-parse", "HEAD^{tree}")
+			k.ends(0, "undo")
+			continue
+		}
+		happened := filepath.Join(k.dir, "happened")
+		s := k.swarm([]string{faultVar + "=kill:" + strconv.Itoa(20+dice.IntN(80)) + ":" + happened}, run...)
+		at, err := os.ReadFile(happened)
+		k.about = fmt.Sprintf("round %d, killed at step %s: ", n, at)
+		if err == nil {
+			k.must(os.Remove(happened))
+			if got := k.git("rev-parse", "HEAD^{tree}"); s.code != 128+int(syscall.SIGKILL) || got != k.old && got != k.new {
+				k.failf("it ended with %d and the tree %s: %s", s.code, got, s.stderr)
+			}
+			k.ends(0, "resume")
+			if k.git("rev-parse", "HEAD^{tree}") == k.old {
+				k.ends(7, "merge", "--slots", "1", "--verify", check)
+			}
+		} else if s.code != 7 {
+			k.failf("it ended with %d: %s", s.code, s.stderr)
+		}
+		if got := k.git("rev-parse", "HEAD^{tree}"); got != k.new {
+			k.failf("the branch is at the tree %s, want %s", got, k.new)
+		}
+		k.clean()
+		k.ends(0, "undo")
+	}
+	k.verifiedOnce(3)
 }

@@ -31,8 +31,7 @@ func commitKeys() []key[Config] {
 	return []key[Config]{
 		{
 			"author", wordShape(AuthorUser, AuthorAgent), AuthorUser.String(), "",
-			"the author of the commits that a merge makes: `\"user\"` is you, with a `Co-authored-by` line for the agent " +
-				"and its model; `\"agent\"` is the agent",
+			"the author of merged commits: you, with a `Co-authored-by` line for the agent and its model, or the agent",
 			func(c *Config, f field) error { return f.intoWord(&c.CommitAuthor) },
 			func(c *Config) any { return c.CommitAuthor.String() },
 		},

@@ -77,6 +77,8 @@ type Config struct {
 
 	CommitAuthor Author // of the commits that a merge makes
 	Screen       string // quick check that sorts patches of a merge; empty: none
+	Slots        int    // checks of a merge at once; 0: by measure
+	Order        Order  // of conflicting patches in a merge
 
 	MaxFile int64 // in bytes; larger new or changed files stay out of patches; 0: [worktree.DefaultMaxFile]
 	MaxSize int64 // in bytes, that an agent may write; 0: no limit

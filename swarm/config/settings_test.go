@@ -146,6 +146,8 @@ author = "user" # default
 
 [landing]
 screen = "" # default
+# slots is not set
+order = "fewest" # default
 
 [gc]
 run_age = "0d" # default
@@ -212,6 +214,8 @@ author = "user" # default
 
 [landing]
 screen = "" # default
+# slots is not set
+order = "fewest" # default
 
 [gc]
 run_age = "0d" # default

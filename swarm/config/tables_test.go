@@ -29,7 +29,7 @@ func odd() map[string]string {
 		"hooks.on_run_start": `"odd 8"`, "hooks.on_agent_start": `"odd 9"`, "hooks.on_agent_end": `"odd 10"`,
 		"hooks.on_run_end": `"odd 11"`, "hooks.timeout": `"43s"`,
 		"variants.enabled": `false`, "variants.off": `["gpt"]`,
-		"commit.author": `"agent"`, "landing.screen": `"go vet"`, "gc.run_age": `"47d"`, "gc.trash_age": `"53h"`, "gc.trash_size": `"59MB"`, "gc.base_size": `"61GiB"`, "gc.pool_size": `"67GiB"`,
+		"commit.author": `"agent"`, "landing.screen": `"go vet"`, "landing.slots": `31`, "landing.order": `"plan"`, "gc.run_age": `"47d"`, "gc.trash_age": `"53h"`, "gc.trash_size": `"59MB"`, "gc.base_size": `"61GiB"`, "gc.pool_size": `"67GiB"`,
 	}
 }
 
@@ -126,7 +126,7 @@ func changed(a, b reflect.Value) (names []string) {
 func TestRepositoryMaySay(t *testing.T) {
 	t.Parallel()
 	refused := []string{"sandbox.write"}
-	ignored := []string{"risk.confined", "commit.author", "landing.screen", "gc.run_age", "gc.trash_age", "gc.trash_size", "gc.base_size", "gc.pool_size"}
+	ignored := []string{"risk.confined", "commit.author", "landing.screen", "landing.slots", "landing.order", "gc.run_age", "gc.trash_age", "gc.trash_size", "gc.base_size", "gc.pool_size"}
 	eachKey(t, func(t *testing.T, name, value string) {
 		for _, s := range []Source{project(fileOf(name, value)), local(fileOf(name, value))} {
 			c, err := Load(s)

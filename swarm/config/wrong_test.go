@@ -103,6 +103,8 @@ func wrongTests() []wrongTest {
 		{"agent name command", "[agents]\ncommand = ['x']", `2: agents.command: is the name of a kind; choose another name for the agent`},
 		{"no command", "\n[agents.a]\ninput = 'none'", `2: agents.a: needs a command, such as command = ["program", "argument"]`},
 		{"blank screen", "landing.screen = ' '", `1: landing.screen: expected a command, or "" for none, got " "`},
+		{"no slots", "landing.slots = 0", `1: landing.slots: expected a whole number of at least 1, got the number 0`},
+		{"order", "landing.order = 'first'", `1: landing.order: expected "fewest" or "plan", got "first"`},
 		{"empty command", "[agents.a]\ncommand = []", `2: agents.a.command: needs a command, such as command = ["program", "argument"]`},
 		{"empty program", "[agents.a]\ncommand = ['', 'x']", `2: agents.a.command: its first word, the program, is empty`},
 		{"command string", "[agents.a]\ncommand = 'x y'", `2: agents.a.command: expected an array of strings, such as ["program", "argument"], got "x y"`},

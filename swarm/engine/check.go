@@ -219,6 +219,7 @@ type ShellRequest struct {
 	Door    string // as that of proc.Spec
 	// OutputLimit is that of proc.Spec; 0: the limit of an agent's output.
 	OutputLimit int64
+	Low         bool // as that of proc.Spec
 }
 
 // Shell runs such a command under a supervisor, as agents are. When ctx ends it
@@ -227,7 +228,7 @@ func Shell(ctx context.Context, r ShellRequest) (proc.Exit, error) {
 	p, err := r.Launcher.Start(ctx, proc.Spec{
 		Run: r.Run, Argv: r.Argv, Env: r.Env, Dir: r.Dir,
 		Sandbox: r.Sandbox, Door: r.Door, Stdin: r.Stdin,
-		Stdout: r.Out + ".out", Stderr: r.Out + ".err", OutputLimit: r.OutputLimit, Started: r.Started,
+		Stdout: r.Out + ".out", Stderr: r.Out + ".err", OutputLimit: r.OutputLimit, Low: r.Low, Started: r.Started,
 	})
 	if err != nil {
 		return proc.Exit{}, err

@@ -16,6 +16,8 @@ type Verified struct {
 	Passed bool      `json:"passed"`
 	// Screen is set on a verdict of the quick check, which decides about no patch.
 	Screen bool `json:"screen,omitempty"`
+	// Ahead is set on a verdict that was made while agents worked, ahead of the merge.
+	Ahead bool `json:"ahead,omitempty"`
 	// Hung is set if the run was ended by the time limit, or killed as for want of memory.
 	Hung   bool   `json:"hung,omitempty"`
 	Code   int    `json:"code"`       // exit code of the check

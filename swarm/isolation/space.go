@@ -23,6 +23,7 @@ type Space struct {
 	dir      string
 	env      []string
 	walls    json.RawMessage
+	low      bool // as that of [lander.SpaceRequest]
 }
 
 // InSpace does some work in a workspace of its own, and removes it with all
@@ -73,7 +74,7 @@ func (e *Executor) InSpace(ctx context.Context, c lander.SpaceRequest, work func
 	if err != nil {
 		return err
 	}
-	return work(&Space{executor: e, dir: leased.Path(), env: append(env, c.Env...), walls: around.Sandbox})
+	return work(&Space{executor: e, dir: leased.Path(), env: append(env, c.Env...), walls: around.Sandbox, low: c.Low})
 }
 
 // Dir is the folder of the workspace.
@@ -89,7 +90,7 @@ func (s *Space) Shell(ctx context.Context, text, out string) (proc.Exit, error) 
 func (s *Space) Run(ctx context.Context, argv []string, out string) (proc.Exit, error) {
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
 		Launcher: Launcher(s.executor.Self, s.executor.Level), Sandbox: s.walls, Run: s.executor.Run.ID,
-		Argv: argv, Dir: s.dir, Env: s.env, Out: out,
+		Argv: argv, Dir: s.dir, Env: s.env, Out: out, Low: s.low,
 	})
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

@@ -45,6 +45,9 @@ type Verdict struct {
 	// Earlier is set on a pass from a landing that has ended. It is enough to land
 	// the tree, and not enough to refuse a patch on it.
 	Earlier bool
+	// Ahead is set on a verdict that was made while agents worked. A failure then
+	// confirms no refusal.
+	Ahead bool
 	// Text returns the end of its output, for the search of suspects. Nil: none.
 	Text func() string
 }
@@ -178,7 +181,7 @@ func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]queue.Verdic
 		if v.Reused {
 			g.report(*v)
 		}
-		verdicts[i] = queue.Verdict{Passed: v.Passed, Earlier: v.Earlier, Hung: v.Hung}
+		verdicts[i] = queue.Verdict{Passed: v.Passed, Earlier: v.Earlier, Ahead: v.Ahead, Hung: v.Hung}
 		g.done = append(g.done, *v)
 	}
 	return verdicts, nil
@@ -248,6 +251,7 @@ func (g *Gate) known(ctx context.Context, c Candidate, t queue.Trial) (*Verdict,
 			earlier = v
 		case v.Passed:
 			return v, nil
+		case v.Ahead && t.Confirms:
 		default:
 			present = append(present, v)
 		}

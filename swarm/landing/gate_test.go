@@ -151,7 +151,7 @@ func TestGateVerdicts(t *testing.T) {
 	g := newFixture(t, map[string]string{"f": "1\n"})
 	g.patch("a1", map[string]string{"a": "x\n"})
 	g.patch("a2", map[string]string{"b": "x\n"})
-	passed, failed, earlier := Verdict{Passed: true}, Verdict{}, Verdict{Passed: true, Earlier: true}
+	passed, failed, earlier, ahead := Verdict{Passed: true}, Verdict{}, Verdict{Passed: true, Earlier: true}, Verdict{Ahead: true}
 	for _, tt := range []struct {
 		name  string
 		bad   string
@@ -172,10 +172,13 @@ func TestGateVerdicts(t *testing.T) {
 		{"of an earlier landing, for a refusal", "a1", []Verdict{earlier}, true, 1, queue.Verdict{}, 1},
 		{"failed since", "", []Verdict{earlier, failed}, false, 1, queue.Verdict{}, 0},
 		{"passed since", "a1", []Verdict{earlier, passed}, false, 1, queue.Verdict{Passed: true}, 0},
+		{"failed ahead", "", []Verdict{ahead}, true, 1, queue.Verdict{Ahead: true}, 0},
+		{"failed ahead, confirmed", "", []Verdict{ahead}, true, 1, queue.Verdict{Passed: true}, 1},
+		{"failed ahead and since, confirmed", "", []Verdict{ahead, failed}, true, 1, queue.Verdict{}, 0},
 	} {
 		c := &checker{bad: []string{tt.bad}, known: map[string][]Verdict{"a1": tt.known}}
 		gate := g.gate(c)
-		trial := queue.Trial{Set: []string{"a1"}, Run: tt.run, Fresh: tt.fresh}
+		trial := queue.Trial{Set: []string{"a1"}, Run: tt.run, Fresh: tt.fresh, Confirms: strings.HasSuffix(tt.name, "confirmed")}
 		got, err := gate.Verify(t.Context(), []queue.Trial{trial})
 		if err != nil || len(got) != 1 || got[0] != tt.want || len(c.ran) != tt.runs {
 			t.Errorf("%s: Verify = %v, %v after %d runs, want %v after %d", tt.name, got, err, len(c.ran), tt.want, tt.runs)

@@ -69,6 +69,9 @@ type Spec struct {
 	OutputLimit int64         // bytes of both together; 0: DefaultOutputLimit
 	Grace       time.Duration // from SIGTERM to SIGKILL; 0: DefaultGrace
 
+	// Low gives the program the lowest priority for processors.
+	Low bool
+
 	Sandbox json.RawMessage // handed as it is to the function given to Supervise
 
 	// Door is the absolute path of a socket through which [Visit] runs commands

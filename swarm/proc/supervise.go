@@ -89,6 +89,9 @@ func (s *supervisor) run(enter func(json.RawMessage) error) int {
 		syscall.SIGQUIT)
 	defer signal.Stop(caught)
 
+	if s.spec.Low {
+		lowerPriority()
+	}
 	var exit Exit
 	if a, err := s.start(enter); err != nil {
 		exit = Exit{
@@ -101,6 +104,14 @@ func (s *supervisor) run(enter func(json.RawMessage) error) int {
 	s.send(report{Exit: &exit})
 	return exit.Code
 }
+
+// lowestPriority is the last nice value that all systems have.
+const lowestPriority = 19
+
+// lowerPriority gives the agent, which is started on this thread, the lowest priority.
+// Linux changes that of the thread, and other systems that of the process. A failure
+// costs only speed elsewhere.
+func lowerPriority() { _ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, lowestPriority) }
 
 // send writes a line to the engine. It ignores that the engine is gone: the
 // control pipe reports that too, and there it counts.

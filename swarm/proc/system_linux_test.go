@@ -273,6 +273,41 @@ func TestAgentGoesFirst(t *testing.T) {
 	})
 }
 
+// TestLowPriority: a program that is low gives way to others, and so do its children.
+// Other programs keep the priority of swarm.
+func TestLowPriority(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		own := niceValue(t, read(t, "/proc/self/stat"))
+		for _, tt := range []struct {
+			low  bool
+			want int
+		}{{false, own}, {true, lowestPriority}} {
+			spec := m.spec(t, "cat")
+			spec.Low, spec.Argv = tt.low, []string{"/bin/sh", "-c", "cat /proc/$$/stat && sh -c 'cat /proc/$$/stat; true'"}
+			m.start(t, spec).Wait()
+			for _, line := range strings.Split(strings.TrimSpace(read(t, spec.Stdout)), "\n") {
+				if got := niceValue(t, line); got != tt.want {
+					t.Errorf("low %v: the nice value is %d, want %d", tt.low, got, tt.want)
+				}
+			}
+		}
+	})
+}
+
+// niceValue is the nice value in a line of /proc/PID/stat.
+func niceValue(t *testing.T, stat string) int {
+	t.Helper()
+	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
+	if len(fields) < 17 {
+		t.Fatalf("a line of stat is %q", stat)
+	}
+	value, err := strconv.Atoi(fields[16])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
 func FuzzParseStat(f *testing.F) {
 	self, err := os.ReadFile("/proc/self/stat")
 	if err != nil {

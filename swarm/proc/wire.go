@@ -44,6 +44,7 @@ type wireSpec struct {
 	Merge       bool            `json:"merge,omitempty"`
 	OutputLimit int64           `json:"output_limit"`
 	Grace       time.Duration   `json:"grace_ns"`
+	Low         bool            `json:"low,omitempty"`
 	Walls       json.RawMessage `json:"walls,omitempty"`
 	Door        exact           `json:"door,omitempty"`
 	Outside     namespace       `json:"outside"` // where visitors come from
@@ -64,7 +65,7 @@ func encodeSpec(s *Spec, tag uint64) ([]byte, error) {
 		Tag: tag, Argv: convert[exact](s.Argv), Env: convert[exact](s.Env),
 		Dir: exact(s.Dir), Stdin: exact(s.Stdin), Pipe: s.Pipe, Terminal: s.Terminal,
 		Stdout: exact(s.Stdout), Stderr: exact(s.Stderr), Merge: s.Merge,
-		OutputLimit: s.OutputLimit, Grace: s.Grace, Walls: s.Sandbox, Door: exact(s.Door),
+		OutputLimit: s.OutputLimit, Grace: s.Grace, Low: s.Low, Walls: s.Sandbox, Door: exact(s.Door),
 	}
 	if s.Door != "" {
 		w.Outside = ownNamespace()
@@ -98,7 +99,7 @@ func decodeSpec(line []byte) (Spec, origin, error) {
 		Argv: convert[string](w.Argv), Env: convert[string](w.Env),
 		Dir: string(w.Dir), Stdin: string(w.Stdin), Pipe: w.Pipe, Terminal: w.Terminal,
 		Stdout: string(w.Stdout), Stderr: string(w.Stderr), Merge: w.Merge,
-		OutputLimit: w.OutputLimit, Grace: w.Grace, Sandbox: w.Walls, Door: string(w.Door),
+		OutputLimit: w.OutputLimit, Grace: w.Grace, Low: w.Low, Sandbox: w.Walls, Door: string(w.Door),
 	}
 	return s, origin{tag: w.Tag, outside: w.Outside}, s.check()
 }

@@ -12,7 +12,7 @@ func TestSpecTravels(t *testing.T) {
 	t.Parallel()
 	spec := Spec{
 		Argv: []string{"a", "\xff"}, Env: []string{"K=\x80\n"}, Dir: "/\xfe",
-		Stdout: "/o", Stderr: "/e", Merge: true,
+		Stdout: "/o", Stderr: "/e", Merge: true, Low: true,
 		OutputLimit: 5, Grace: time.Minute, Sandbox: []byte(`{"x":1}`),
 		Terminal: &Size{Rows: 7, Cols: 300}, Door: "/d\xff",
 	}

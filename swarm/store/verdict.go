@@ -37,6 +37,13 @@ func (v *View) VerdictsOn(tree, command, tip string) []Verdict {
 	return found
 }
 
+// Tried are the verdicts of a command for a tip that count as those of the next landing.
+func (v *View) Tried(command, tip string) []Verdict {
+	return slices.DeleteFunc(slices.Clone(v.Verdicts), func(e Verdict) bool {
+		return e.Earlier || e.Screen || e.Command != command || e.Tip != tip
+	})
+}
+
 // endVerdicts forgets failures and makes passes earlier ones, when a landing ends.
 func (v *View) endVerdicts() {
 	v.Verdicts = slices.DeleteFunc(v.Verdicts, func(e Verdict) bool { return !e.Passed })

@@ -59,6 +59,10 @@ func TestVerdictsOn(t *testing.T) {
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s: VerdictsOn = %v, want %s", tt.name, got, tt.want)
 		}
+		tried := slices.DeleteFunc(v.Tried("make", "tip"), func(e Verdict) bool { return e.Tree == "t" })
+		if len(tried) > 0 || len(v.Tried("make", "tip")) != strings.Count(tt.name, "interrupted on this tip") {
+			t.Errorf("%s: Tried = %v", tt.name, v.Tried("make", "tip"))
+		}
 	}
 }
 

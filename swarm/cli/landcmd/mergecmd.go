@@ -45,13 +45,13 @@ func mergeFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print what would land and what conflicts; move nothing"},
 		&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "message `TEXT` of the commit; for several patches only with --squash"},
 		&cli.BoolFlag{Name: "squash", Usage: "make one commit of all patches"},
-		&cli.StringSliceFlag{Name: "trailer", Usage: "add the line `KEY:VALUE` to the end of each commit message; may be given again"},
+		&cli.StringSliceFlag{Name: "trailer", Usage: "add the line `KEY:VALUE` to each commit message; may be given again"},
 		&cli.StringFlag{Name: "author", Usage: "make `WHO` the author: user (default), with the agent as co-author, or agent"},
 		&cli.BoolFlag{Name: "hand-back", Usage: "give patches that are left out back to their agents, and merge the results"},
 		cmdline.YesFlag(),
 		&cli.BoolFlag{Name: "attest", Usage: "with --verify: write a signed note about the check on the commits"},
 		&cli.StringSliceFlag{Name: "drop", Usage: "merge the last patches again without that of `AGENT`; may be given again"},
-		&cli.BoolFlag{Name: "resolve", Usage: "open a workspace with the conflict of one agent, and land your result"},
+		&cli.BoolFlag{Name: "resolve", Usage: "open a workspace with an agent's conflict, and land your result"},
 		&cli.BoolFlag{Name: "continue", Usage: "land a resolution"},
 		&cli.BoolFlag{Name: "abort", Usage: "give up a resolution; your edits are kept"},
 		cmdline.JSONFlag(),
@@ -203,7 +203,7 @@ func mergeOwned(p *cmdline.Place, c *cli.Context, s *selection.Selection, r land
 	if err != nil {
 		return nil, err
 	}
-	if r.Queue, err = screened(p, c, r.Queue); err != nil {
+	if r.Queue, err = configured(p, c, r.Queue); err != nil {
 		return nil, err
 	}
 	if r.Author, err = session.CommitAuthor(p, r.Style); err != nil {
@@ -280,7 +280,7 @@ func mergeAgain(p *cmdline.Place, c *cli.Context, s *selection.Selection, r land
 	if err != nil {
 		return nil, err
 	}
-	if r.Queue, err = screened(p, c, r.Queue); err != nil {
+	if r.Queue, err = configured(p, c, r.Queue); err != nil {
 		return nil, err
 	}
 	if err := inspect.RefuseRejected(ctx, p, "merge", s, r.Works); err != nil {

@@ -15,11 +15,11 @@ import (
 // queueFlags are the flags of a merge that has a check.
 func queueFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "as-they-pass", Usage: "with --verify: move the branch each time patches have passed together"},
+		&cli.BoolFlag{Name: "as-they-pass", Usage: "with --verify: move the branch whenever patches pass together"},
 		&cli.BoolFlag{Name: "all-or-nothing", Usage: "with --verify: land all patches or none"},
 		&cli.StringFlag{Name: "screen", Usage: "with --verify: sort patches by the quick check `CMD` first"},
 		&cli.IntFlag{Name: "slots", Usage: "with --verify: run `N` checks at once (default: by measure)"},
-		&cli.StringFlag{Name: "order", Value: lander.OrderFewest, Usage: "with --verify: `RULE` for which conflicting patch lands first: fewest (conflicts) or plan"},
+		&cli.StringFlag{Name: "order", Value: lander.OrderFewest, Usage: "with --verify: land conflicting patches by `RULE`: fewest (conflicts) or plan"},
 	}
 }
 
@@ -54,16 +54,25 @@ func queueOf(c *cli.Context) (lander.QueueOptions, error) {
 	return o, nil
 }
 
-// screened takes the screen of the user's configuration, unless a flag says another.
-func screened(p *cmdline.Place, c *cli.Context, o lander.QueueOptions) (lander.QueueOptions, error) {
-	if !o.On || c.IsSet("screen") {
+// configured takes the options of the user's configuration, unless a flag says another.
+func configured(p *cmdline.Place, c *cli.Context, o lander.QueueOptions) (lander.QueueOptions, error) {
+	if !o.On {
 		return o, nil
 	}
 	own, err := p.OwnConfig()
-	if err == nil {
+	if err != nil {
+		return o, err
+	}
+	if !c.IsSet("screen") {
 		o.Screen = own.Screen
 	}
-	return o, err
+	if !c.IsSet("slots") {
+		o.Slots = own.Slots
+	}
+	if !c.IsSet("order") {
+		o.Order = own.Order.String()
+	}
+	return o, nil
 }
 
 // styleFlags reads the flags about commits.

@@ -15,6 +15,8 @@ func findTarget(ctx context.Context, p *cmdline.Place, pl *Plan) error {
 		return exit.Usagef("run: --into says where --merge lands; give --merge too")
 	case pl.handBack && !pl.Merge:
 		return exit.Usagef("run: --hand-back is about the patches that --merge leaves out; give --merge too")
+	case pl.attest && (!pl.Merge || pl.Config.Verify == ""):
+		return exit.Usagef("run: --attest is about the check of --merge; give --merge and --verify CMD too")
 	case !pl.Merge:
 		return nil
 	case pl.workflow.Count > 1:

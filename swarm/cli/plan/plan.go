@@ -59,6 +59,7 @@ type Plan struct {
 	Merge       bool
 	Into        string
 	handBack    bool
+	attest      bool
 	dirt        git.Dirt
 	size        int64         // of a checkout of the head, in bytes
 	Wants       []config.Item // texts from the repository that would be run
@@ -74,7 +75,7 @@ type Plan struct {
 // New checks arguments, configuration, base and items.
 func New(p *cmdline.Place, c *cli.Context) (*Plan, error) {
 	pl := &Plan{
-		Merge: c.Bool("merge"), Into: c.String("into"), handBack: c.Bool("hand-back"),
+		Merge: c.Bool("merge"), Into: c.String("into"), handBack: c.Bool("hand-back"), attest: c.Bool("attest"),
 		withChanges: c.Bool("with-changes"), Discard: func() {},
 	}
 	if c.IsSet("into") && pl.Into == "" {

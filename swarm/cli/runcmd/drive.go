@@ -24,6 +24,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/mcp"
 	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/script"
@@ -43,6 +44,8 @@ type driveRequest struct {
 	prior   *store.View           // the run by its earlier owners; nil for a new run
 	timeout time.Duration         // of the whole run; 0 is none
 	anyway  bool                  // start agents of a script that are expected to fail
+	merge   *lander.MergeRequest  // at the end of the run; nil: none
+	checks  *checksAhead          // for it; nil: none
 }
 
 // ended is how this owner's part of a run ended.
@@ -136,7 +139,9 @@ func driveOwned(ctx context.Context, b *session.Session, r driveRequest) (*ended
 	if r.script != nil {
 		err = carryOutScript(ctx, b, e, r)
 	} else {
+		r.checks = startChecks(ctx, b, r.merge)
 		err = carryOut(ctx, b, e, r)
+		r.checks.end()
 	}
 	unwatch()
 	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.Trees.Close(), ungovern(), cool(), os.RemoveAll(filepath.Join(b.Run.Dir, reviewer.SubjectStage)))
@@ -234,6 +239,7 @@ func carryOut(ctx context.Context, b *session.Session, e *engine.Engine, r drive
 			if err := seen.Take(ctx, news); err != nil {
 				return errors.Join(err, e.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: err.Error()}))
 			}
+			r.checks.agentEnded()
 		case <-done:
 			done = nil
 			if err := e.Stop(HaltFor(ctx)); err != nil {

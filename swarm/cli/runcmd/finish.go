@@ -25,6 +25,8 @@ type finishRequest struct {
 	merge bool
 	into  string
 	back  *attempts // runs the attempts of patches that are handed back; nil: none is
+	// attest writes a note about the check of the merge.
+	attest bool
 }
 
 // finish merges if that was asked for, gives the run up and tells how it
@@ -34,8 +36,12 @@ func finish(ctx context.Context, b *session.Session, end *ended, r finishRequest
 	var mergeErr error
 	if r.merge && end.status != store.RunStopped && end.status != store.RunPaused {
 		var request lander.MergeRequest
-		if request, mergeErr = endMerge(b, r); mergeErr == nil {
-			merged, mergeErr = mergeEnd(ctx, b, request, r.back)
+		var named bool
+		if request, named, mergeErr = endMerge(b, r); named {
+			fmt.Fprintf(b.Env.Stderr, "%s: --merge runs no check: that of the run names a variable of a single agent\n", cmdline.Program)
+		}
+		if mergeErr == nil {
+			merged, mergeErr = mergeEnd(ctx, b, request, r)
 		}
 	}
 	var nothing *lander.NothingError
@@ -83,38 +89,39 @@ func finish(ctx context.Context, b *session.Session, end *ended, r finishRequest
 	return nil
 }
 
-// mergeEnd merges at the end of a run, and hands rejected patches back if back
-// runs the attempts.
-func mergeEnd(ctx context.Context, b *session.Session, r lander.MergeRequest, back *attempts) (*lander.Report, error) {
-	if back == nil {
-		return b.Lander().Merge(ctx, r)
+// mergeEnd merges at the end of a run. It hands rejected patches back and attests the
+// check if that was asked for.
+func mergeEnd(ctx context.Context, b *session.Session, merge lander.MergeRequest, r finishRequest) (report *lander.Report, err error) {
+	if r.back == nil {
+		report, err = b.Lander().Merge(ctx, merge)
+	} else {
+		report, err = b.MergeHandingBack(ctx, merge, r.back)
 	}
-	return b.MergeHandingBack(ctx, r, back)
+	if r.attest && merge.Verify != "" {
+		err = b.Attest(ctx, merge, report, err)
+	}
+	return report, err
 }
 
 // endMerge is the merge at the end of a run. It lands the patches that pass the check of
-// the run's agents together, as `swarm merge --verify` does.
-func endMerge(b *session.Session, r finishRequest) (lander.MergeRequest, error) {
+// the run's agents together, as `swarm merge --verify` does. Named is set if that check
+// names a variable of a single agent, so that the merge has none.
+func endMerge(b *session.Session, r finishRequest) (request lander.MergeRequest, named bool, err error) {
 	config, err := session.EngineConfig(b.Owner.View())
 	if err != nil {
-		return lander.MergeRequest{}, err
+		return request, false, err
 	}
-	check, named := landing.RunCheck(config.Verify)
-	if named {
-		fmt.Fprintf(b.Env.Stderr, "%s: --merge runs no check: that of the run names a variable of a single agent\n", cmdline.Program)
+	request.Into = r.into
+	request.Verify, named = landing.RunCheck(config.Verify)
+	if request.Author, err = session.CommitAuthor(&b.Place, request.Style); err != nil || request.Verify == "" {
+		return request, named, err
 	}
-	request := lander.MergeRequest{Into: r.into, Verify: check}
-	if request.Author, err = session.CommitAuthor(&b.Place, request.Style); err != nil {
-		return request, err
+	own, err := b.OwnConfig()
+	if err != nil {
+		return request, named, err
 	}
-	if check != "" {
-		own, err := b.OwnConfig()
-		if err != nil {
-			return request, err
-		}
-		request.Queue = lander.QueueOptions{On: true, Order: lander.OrderFewest, Screen: own.Screen}
-	}
-	return request, nil
+	request.Queue = lander.QueueOptions{On: true, Slots: own.Slots, Order: own.Order.String(), Screen: own.Screen}
+	return request, named, nil
 }
 
 // sayUnmerged explains why a requested merge did not happen. The line of next

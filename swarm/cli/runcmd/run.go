@@ -79,8 +79,9 @@ func runFlags() []cli.Flag {
 		&cli.StringFlag{Name: "warm", Usage: "run `CMD` by sh -c once before the first agent, to fill caches for all"},
 		&cli.StringFlag{Name: "setup", Usage: "run `CMD` by sh -c in each workspace before its agent"},
 		&cli.StringFlag{Name: "verify", Usage: "run `CMD` by sh -c on the patch of each agent"},
-		&cli.BoolFlag{Name: "merge", Usage: "merge completed work that passes --verify together when the run ends"},
+		&cli.BoolFlag{Name: "merge", Usage: "when the run ends, merge work that passes --verify together"},
 		&cli.BoolFlag{Name: "hand-back", Usage: "with --merge: give patches that are left out back to their agents"},
+		&cli.BoolFlag{Name: "attest", Usage: "with --merge: write a note about the check"},
 		&cli.StringFlag{Name: "into", Usage: "with --merge: land on `BRANCH` (default: the current branch)"},
 		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the plan; start nothing"},
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return after the start; the run continues without this terminal"},
@@ -176,14 +177,21 @@ func runHere(c *cli.Context, env cmdline.Env, report *report) error {
 	if env.Began != nil {
 		env.Began(b.Run)
 	}
-	end, err := driveCalls(c.Context, b, driveRequest{
+	request := finishRequest{json: c.Bool("json"), merge: pl.Merge, into: pl.Into, attest: c.Bool("attest")}
+	drive := driveRequest{
 		calls: pl.Calls, script: pl.Script, base: pl.Base, config: pl.Config, timeout: pl.RunTimeout,
 		anyway: c.Bool("anyway"),
-	})
+	}
+	if request.merge {
+		// An error is that of the merge at the end.
+		if merge, _, err := endMerge(b, request); err == nil {
+			drive.merge = &merge
+		}
+	}
+	end, err := driveCalls(c.Context, b, drive)
 	if err != nil {
 		return err
 	}
-	request := finishRequest{json: c.Bool("json"), merge: pl.Merge, into: pl.Into}
 	if c.Bool("hand-back") {
 		request.back = &attempts{place: p, cli: c, run: b.Run, owner: b.Owner}
 	}

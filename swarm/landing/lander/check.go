@@ -27,6 +27,7 @@ type mergeCheck struct {
 	dir         string          // keeps the files that the check leaves
 	out         string          // the output goes to out+".out" and out+".err"
 	limits      *landing.Limits // required
+	low         bool            // it has the lowest priority
 }
 
 // checkEnd is the end of the command of a check.
@@ -49,7 +50,7 @@ func (ld *Lander) runMergeCheck(ctx context.Context, c mergeCheck) (run checkEnd
 	}
 	err = ld.Spaces.In(ctx, SpaceRequest{
 		Step: engine.CheckStep, Name: landing.SpaceName(c.name), Commit: c.commit, Onto: c.tip,
-		Saved: filepath.Join(c.dir, "index"), Kept: c.dir, Env: env,
+		Saved: filepath.Join(c.dir, "index"), Kept: c.dir, Env: env, Low: c.low,
 	}, func(s Space) (err error) {
 		if err := ld.setUp(ctx, s, c); err != nil {
 			return err

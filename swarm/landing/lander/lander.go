@@ -70,6 +70,7 @@ type SpaceRequest struct {
 	// removes; empty: a folder that goes with the workspace.
 	Private string
 	Env     []string // variables that are added to those of the command
+	Low     bool     // commands have the lowest priority for processors
 }
 
 // Space is such a workspace while a command may run in it.

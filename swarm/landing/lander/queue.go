@@ -32,6 +32,7 @@ type queuedMerge struct {
 	limits landing.Limits
 	slots  landing.Slots
 	alone  bool // no two checks run at the same time
+	ahead  bool // agents still work, so checks have the lowest priority
 
 	publishing sync.Mutex // guards made and have, and is held while objects are published
 	made       int
@@ -56,14 +57,10 @@ func (ld *Lander) mergeQueued(ctx context.Context, l *move, work mergeWork, r Me
 	if err != nil {
 		return err
 	}
-	patches := m.queued()
-	var pairs []queue.Conflict
-	if r.Queue.Order == OrderFewest {
-		if pairs, err = gate.Conflicts(ctx); err != nil {
-			return err
-		}
+	patches, err := m.ordered(ctx, gate, r.Queue.Order)
+	if err != nil {
+		return err
 	}
-	patches = queue.Order(patches, pairs)
 	ids := patchIDs(patches)
 	if r.DryRun {
 		return m.mergeFinal(ctx, ids)
@@ -77,7 +74,7 @@ func (ld *Lander) mergeQueued(ctx context.Context, l *move, work mergeWork, r Me
 	if err := ld.Spaces.Prepare(ctx); err != nil {
 		return err
 	}
-	request := queue.Request{Patches: patches, Slots: r.Queue.Slots, Gate: gate, Screen: m.screen != ""}
+	request := queue.Request{Patches: patches, Slots: r.Queue.Slots, Gate: gate, Screen: m.screen != "", Tried: m.tried()}
 	if r.Queue.Slots == 0 {
 		m.slots.Machine = landing.Machine{Processors: runtime.GOMAXPROCS(0), Memory: limit.MemAvailable()}
 		request.Slots, request.Resize = 1, m.slots.Count
@@ -91,6 +88,18 @@ func (ld *Lander) mergeQueued(ctx context.Context, l *move, work mergeWork, r Me
 	}
 	report.Queue.add(out, gate)
 	return m.conclude(ctx, out, gate)
+}
+
+// ordered are the chosen patches in the order in which they are to land.
+func (m *queuedMerge) ordered(ctx context.Context, gate *landing.Gate, order string) ([]queue.Patch, error) {
+	var pairs []queue.Conflict
+	if order == OrderFewest {
+		var err error
+		if pairs, err = gate.Conflicts(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return queue.Order(m.queued(), pairs), nil
 }
 
 // conclude merges the patches that landed, with the commits that the branch gets.

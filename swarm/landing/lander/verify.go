@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/queue"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -58,6 +59,19 @@ func (m *queuedMerge) passedAlone(ctx context.Context, c landing.Candidate) (boo
 	return tree == c.Tree, err
 }
 
+// tried are the sets that the check has run on, whose verdicts count for this landing.
+func (m *queuedMerge) tried() []queue.Tried {
+	var sets []queue.Tried
+	for _, e := range m.report.View.Tried(m.verify, string(m.move.tip)) {
+		ids := make([]string, len(e.Agents))
+		for i, id := range e.Agents {
+			ids[i] = string(id)
+		}
+		sets = append(sets, queue.Tried{Set: ids, Passed: e.Passed})
+	}
+	return sets
+}
+
 // learn notes the time and the memory that a check needed. The time that it takes on the branch itself bounds it
 // elsewhere.
 func (m *queuedMerge) learn(c landing.Candidate, v landing.Verdict) {
@@ -72,7 +86,7 @@ func journaledVerdict(e store.Verdict) landing.Verdict {
 	return landing.Verdict{
 		Passed: e.Passed, Hung: e.Hung, Code: e.Code, Output: e.Output, Elapsed: took,
 		Load:    landing.Load{CPU: time.Duration(e.CPUMS) * time.Millisecond, Wall: took, MaxRSS: e.MaxRSS},
-		Earlier: e.Earlier, Text: func() string { return landing.CheckOutput(e.Output) },
+		Earlier: e.Earlier, Ahead: e.Ahead, Text: func() string { return landing.CheckOutput(e.Output) },
 	}
 }
 
@@ -85,7 +99,7 @@ func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.V
 	out := filepath.Join(VerificationsOf(m.Run), name, "verify")
 	run, err := m.runMergeCheck(ctx, mergeCheck{
 		quarantine: m.work.quarantine, name: name, command: m.commandOf(c), tip: m.move.tip, commit: c.Commit,
-		dir: filepath.Dir(out), out: out, limits: &m.limits,
+		dir: filepath.Dir(out), out: out, limits: &m.limits, low: m.ahead,
 	})
 	exit := run.exit
 	switch {
@@ -100,7 +114,14 @@ func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.V
 		Hung: landing.Hung(run.late, exit), Output: out + ".out", MS: run.took.Milliseconds(),
 		CPUMS: exit.CPU.Milliseconds(), MaxRSS: exit.MaxRSS,
 	}
-	_, err = m.Owner.Append(e)
+	if m.ahead {
+		// The load of a machine on which agents work says nothing of the check, and
+		// may be why it hung or why the branch itself failed.
+		e.Ahead, e.CPUMS, e.MaxRSS = true, 0, 0
+	}
+	if !m.ahead || e.Passed || len(c.Set) > 0 && !e.Hung {
+		_, err = m.Owner.Append(e)
+	}
 	v := journaledVerdict(store.Verdict{Verified: e})
 	m.learn(c, v)
 	return v, err
@@ -126,6 +147,9 @@ func (m *queuedMerge) publish(ctx context.Context, c landing.Candidate) (name st
 
 // verified reports a verification that has ended.
 func (m *queuedMerge) verified(v landing.Verification) {
+	if m.ahead && v.Reused {
+		return // it was reported
+	}
 	m.Lander.report(&Verified{Verification: v, Ref: m.report.Ref, IDs: m.report.IDs(v.Set)})
 }
 

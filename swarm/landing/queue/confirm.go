@@ -78,9 +78,9 @@ func (q *queue) confirming(ctx context.Context, r Refusal) (Trial, error) {
 	case err != nil:
 		return Trial{}, err
 	case len(fit) < len(set):
-		return Trial{Set: r.Failed[0].Set, Run: runsToRefuse}, nil
+		return Trial{Set: r.Failed[0].Set, Run: runsToRefuse, Confirms: true}, nil
 	case key(set) == key(r.Failed[0].Set):
-		return Trial{Set: set, Run: runsToRefuse}, nil
+		return Trial{Set: set, Run: runsToRefuse, Confirms: true}, nil
 	}
-	return Trial{Set: set, Run: 1}, nil
+	return Trial{Set: set, Run: 1, Confirms: true}, nil
 }

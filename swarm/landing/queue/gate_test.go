@@ -28,6 +28,7 @@ type scripted struct {
 	// does.
 	earlier map[string]bool
 	runs    map[string][]bool
+	before  map[string]int // so many of the runs were ahead of the landing
 	// screen is the quick check; nil: there is none.
 	screen  func(set []string) bool
 	hangs   map[string]bool // bad patches that hang
@@ -75,15 +76,19 @@ func (s *scripted) Verify(_ context.Context, trials []Trial) ([]Verdict, error) 
 			out[i] = Verdict{Passed: true, Earlier: true}
 			continue
 		}
-		runs := s.runs[key(t.Set)]
+		runs, ahead := s.runs[key(t.Set)], s.before[key(t.Set)]
+		if t.Confirms && !slices.Contains(runs, true) {
+			ahead = 0
+			runs = runs[s.before[key(t.Set)]:]
+		}
 		if s.earlier != nil && len(runs) >= t.Run {
-			out[i].Passed = runs[t.Run-1]
+			out[i].Passed, out[i].Ahead = runs[t.Run-1], t.Run <= ahead
 			continue
 		}
 		out[i].Passed = s.passes(t.Set) && (s.flakes == nil || !s.flakes(len(s.trials))) && (s.flaky == nil || !s.flaky(t.Set))
 		s.trials, s.verdicts = append(s.trials, t), append(s.verdicts, out[i].Passed)
 		if s.earlier != nil {
-			s.runs[key(t.Set)] = append(runs, out[i].Passed)
+			s.runs[key(t.Set)] = append(s.runs[key(t.Set)], out[i].Passed)
 		}
 	}
 	return out, nil
@@ -150,7 +155,11 @@ func check(t *testing.T, s *scripted, list []Patch, out *Outcome) {
 		} else {
 			failed[k]++
 		}
-		if k := key(trial.Set); passed[k]+failed[k] > trial.Run {
+		most := trial.Run
+		if trial.Confirms {
+			most += s.before[key(trial.Set)]
+		}
+		if k := key(trial.Set); passed[k]+failed[k] > most {
 			t.Errorf("run %d of %v is trial %d of it", trial.Run, trial.Set, passed[k]+failed[k])
 		}
 	}

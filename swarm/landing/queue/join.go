@@ -57,6 +57,9 @@ func (l *level) joining(ctx context.Context, free int) ([]test, error) {
 	if j.high == j.low+1 {
 		return []test{l.last()}, nil
 	}
+	if tests := j.repeat(l, free); len(tests) > 0 {
+		return tests, nil
+	}
 	span := j.high - j.low
 	cuts := min(free, span-1)
 	var tests []test

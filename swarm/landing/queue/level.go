@@ -18,6 +18,8 @@ type level struct {
 	ok   []*member // passed in a group, and are to join
 	join *join     // nil: not begun
 
+	again []Tried // sets that are still to be tried again
+
 	families []*family // groups that are being split in this round
 }
 
@@ -76,6 +78,10 @@ func (l *level) plan(ctx context.Context) ([]test, error) {
 	} else {
 		l.suspect()
 	}
+	again, err := l.repeat(ctx, l.slots-len(tests))
+	if tests = append(tests, again...); err != nil || len(again) > 0 {
+		return tests, err
+	}
 	if t, wanted := l.screenBranch(); wanted && len(tests) < l.slots {
 		tests = append(tests, t)
 	}
@@ -97,7 +103,6 @@ func (l *level) plan(ctx context.Context) ([]test, error) {
 		tests = append(tests, l.grouped([]*member{m}, grouping{verify: true}))
 	}
 	var more []test
-	var err error
 	switch free := l.slots - len(tests); {
 	case free == 0:
 	case screened:

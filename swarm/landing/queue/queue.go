@@ -28,6 +28,9 @@ type Trial struct {
 	// Fresh demands a verdict of this landing. Without it a pass of an earlier
 	// landing will do.
 	Fresh bool
+	// Confirms is set on the last trial before a refusal. A failure that was found ahead
+	// of the landing is no verdict on it: the machine was busy then.
+	Confirms bool
 	// Screen asks for the quick check in place of the check. It sorts patches, and
 	// decides about none.
 	Screen bool
@@ -39,6 +42,8 @@ type Verdict struct {
 	// Earlier is set on a pass of an earlier landing. Patches may land on it. None is
 	// refused on it.
 	Earlier bool
+	// Ahead is set on a verdict that was made ahead of the landing; see Request.Ahead.
+	Ahead bool
 	// Hung is set if the run failed by a time limit or for want of memory. Other runs
 	// at the same time may be the cause.
 	Hung bool
@@ -76,6 +81,18 @@ type Request struct {
 	// be nil. With it no verdict of an earlier landing is used: a set that has
 	// joined cannot be taken back if the machine turns out to be at fault.
 	Joined func(ctx context.Context, set []string) error
+	// Tried are sets whose verdicts the gate knows. They are tried again before others,
+	// which takes no run. That changes no result.
+	Tried []Tried
+	// Ahead is set if the landing is for its verdicts only, while patches are still to
+	// come: the branch itself is verified first, and no refusal is confirmed.
+	Ahead bool
+}
+
+// Tried is a set that the check has run on.
+type Tried struct {
+	Set    []string
+	Passed bool
 }
 
 // Kind says why a patch was left out.
@@ -142,7 +159,8 @@ func Land(ctx context.Context, r Request) (*Outcome, error) {
 		}
 		seen[p.ID] = true
 	}
-	q := &queue{gate: r.Gate, slots: r.Slots, joined: r.Joined, fresh: r.Joined != nil, screens: r.Screen, resize: r.Resize}
+	q := &queue{gate: r.Gate, slots: r.Slots, joined: r.Joined, fresh: r.Joined != nil, screens: r.Screen, resize: r.Resize, ahead: r.Ahead}
+	q.remember(r.Tried)
 	patches := afterNeeds(r.Patches)
 	q.begin(patches)
 	err := q.run(ctx)
@@ -197,6 +215,10 @@ type queue struct {
 
 	joined func(ctx context.Context, set []string) error // as in the request
 	resize func() int                                    // likewise
+	ahead  bool                                          // likewise
+
+	tried []Tried         // sets that passed, the largest first, and then single patches that failed
+	known map[string]bool // all sets of the request that were tried, by key
 
 	fresh bool // no verdict of an earlier landing is used
 	stale bool // a refusal would rest on a pass of an earlier landing
@@ -214,11 +236,16 @@ type queue struct {
 // run settles all patches. Refused ones that pass after all may be needed by others, which
 // are tried again then.
 func (q *queue) run(ctx context.Context) error {
+	for q.ahead && !q.sure {
+		if _, err := q.verify(ctx, []Trial{{Run: 1 + len(q.branch)}}); err != nil || q.branchFails() {
+			return err
+		}
+	}
 	if err := q.whole(ctx); err != nil {
 		return err
 	}
 	for {
-		if err := q.levels(ctx); err != nil || q.stale || q.branchFails() {
+		if err := q.levels(ctx); err != nil || q.stale || q.branchFails() || q.ahead {
 			return err
 		}
 		if grown, err := q.confirm(ctx); err != nil || !grown {
@@ -239,7 +266,7 @@ func (q *queue) levels(ctx context.Context) error {
 			break // the rest does not merge onto the tip
 		}
 		before := len(q.pending)
-		l := &level{queue: q, pool: next, base: slices.Clone(q.tip)}
+		l := &level{queue: q, pool: next, base: slices.Clone(q.tip), again: slices.Clone(q.tried)}
 		if err := l.run(ctx); err != nil {
 			return err
 		}

@@ -15,7 +15,8 @@ func (q *queue) verify(ctx context.Context, trials []Trial) ([]Verdict, error) {
 	var fresh []Trial
 	var at []int
 	for i, t := range trials {
-		if known, ok := q.verdicts[t.key()]; ok && t.Run == 1 {
+		known, ok := q.verdicts[t.key()]
+		if ok && t.Run == 1 && (known.Passed || !known.Ahead || !t.Confirms) {
 			out[i] = known
 			continue
 		}
