@@ -144,7 +144,7 @@ func TestFit(t *testing.T) {
 		{"*", "Bash(rm *), Skill", Lists{Without: []string{"bash(rm *)"}}, ""},
 		{"Read, Bash(git log *), WebSearch", "", Lists{Tools: []string{"read", "bash(git log *)", "WebSearch"}}, ""},
 		{"Read, WebFetch, Skill, mcp__a__b", "", Lists{Tools: []string{"read"}}, "it has no WebFetch, Skill, mcp__a__b"},
-		{"Read, Edit(src/*)", "", Lists{Tools: []string{"read"}}, "it cannot allow a part of a tool, so it gets none of edit(src/*)"},
+		{"Read, Edit(src/*)", "", Lists{Tools: []string{"read"}}, "it cannot allow a part of a tool, so it gets no edit(src/*)"},
 		{"Bash, Edit", "Edit(src/*)", Lists{Tools: []string{"bash"}}, "it cannot take away a part of a tool, so it loses the whole tool of edit(src/*)"},
 	} {
 		got, warning, err := Fit(Request{Kind: "k", Rules: r, Lists: Lists{Split(tt.tools), Split(tt.without)}})

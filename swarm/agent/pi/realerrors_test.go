@@ -44,7 +44,7 @@ func TestRealErrors(t *testing.T) {
 		{"500", fail(500, "api_error", "oh"), task.Overloaded, "oh", 3, 0},
 		{"529", fail(529, "overloaded_error", "Overloaded"), task.Overloaded, "Overloaded", 3, 0},
 		{"dropped", func(*asked) answer { return answer{text: "half a", drop: true} }, task.Overloaded, "", 3, 0},
-		{"length", func(*asked) answer { return answer{text: "half a", stop: "max_tokens"} }, task.Other, "limit of what it may write", 0, 0},
+		{"length", func(*asked) answer { return answer{text: "half a", stop: "max_tokens"} }, task.Other, "limit of output for a message", 0, 0},
 		{"refusal", func(*asked) answer { return answer{stop: "refusal"} }, task.Refused, "", 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

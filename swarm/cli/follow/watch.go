@@ -173,7 +173,7 @@ func (w *Watcher) see(r event.Record) {
 		case inquiry:
 			w.line(e.Agent, "asks "+e.ID, 0, inquiryText(in))
 		default:
-			w.line(e.Agent, "asks "+e.ID, 0, "wants "+cmdline.WantsText(e.Action))
+			w.line(e.Agent, "asks "+e.ID, 0, questionText(&store.Question{Questioned: *e}))
 		}
 	case *event.Replied:
 		w.replied(e)

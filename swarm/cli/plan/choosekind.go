@@ -61,18 +61,14 @@ func OnlyChoice(p *cmdline.Place, configured []string) (name, why string, err er
 	if len(installed) == 1 {
 		return installed[0].Name, "the only agent CLI installed", nil
 	}
-	if at := slices.IndexFunc(found, func(f kinds.Found) bool { return f.Name == agent.KindBuiltin }); at >= 0 && found[at].Ready() {
-		why := "no agent CLI is installed"
-		if len(installed) > 0 {
-			why = "of " + kinds.Names(installed) + " none is the run.default_agent"
-		}
-		return agent.KindBuiltin, strings.TrimSuffix(why+"; "+found[at].Login.Name, "; "), nil
-	}
 	if len(installed) > 1 {
 		return "", "", &exit.UsageError{
 			Text:   "run: a prompt needs an agent, and several are installed: " + kinds.Names(installed),
 			Advice: "name one with --agent, or set run.default_agent in " + p.UserFile(),
 		}
+	}
+	if at := slices.IndexFunc(found, func(f kinds.Found) bool { return f.Name == agent.KindBuiltin }); at >= 0 && found[at].Ready() {
+		return agent.KindBuiltin, strings.TrimSuffix("no agent CLI is installed; "+found[at].Login.Name, "; "), nil
 	}
 	return "", "", noAgent(p, found)
 }
