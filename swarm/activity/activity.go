@@ -118,9 +118,9 @@ func (s *stream) look(dir string) {
 	switch {
 	case plain && stat.Size() != s.at:
 		s.at = stat.Size()
-		s.record(lastLine(file))
+		s.record(LastLine(file))
 	case plain && stat.Size() == 0:
-		s.record(lastLine(filepath.Join(dir, "stderr")))
+		s.record(LastLine(filepath.Join(dir, "stderr")))
 	case !plain && stat.Size() > s.at:
 		s.read(file, stat.ModTime())
 	}
@@ -185,14 +185,14 @@ func checkLine(dir string) string {
 		}
 		name = next
 	}
-	if line := lastLine(name + ".out"); line != "" {
+	if line := LastLine(name + ".out"); line != "" {
 		return line
 	}
-	return lastLine(name + ".err")
+	return LastLine(name + ".err")
 }
 
-// lastLine is the last line of a file that is not blank.
-func lastLine(file string) string {
+// LastLine returns the last line of a file that is not blank. It is empty if the file cannot be read.
+func LastLine(file string) string {
 	part, _, err := statefile.Tail(file, maxLine)
 	if err != nil {
 		return ""

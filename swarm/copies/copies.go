@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,6 +67,17 @@ type Resolution struct {
 // how the program was called.
 func ResolveCommands(calls, address string) string {
 	return fmt.Sprintf("`%s merge --continue %s` lands what is there, `%s merge --abort %s` gives it up", calls, address, calls, address)
+}
+
+// Resolutions returns the copies of a run in which conflicts are resolved: those of the
+// agent or, if that is empty, of all agents. They are not locked. It returns an error if
+// the copies cannot be listed.
+func Resolutions(run *store.Run, agent task.ID) ([]*store.Copy, error) {
+	all, err := run.Copies()
+	return slices.DeleteFunc(all, func(c *store.Copy) bool {
+		var record Record
+		return agent != "" && c.Agent != agent || c.Read(&record) != nil || record.Resolve == nil || record.Mark == ""
+	}), err
 }
 
 // Maker makes and opens the copies of a repository.

@@ -2,8 +2,10 @@ package landing
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -31,7 +33,7 @@ func NextSteps(r NextRequest) []Step {
 	run := r.View.Identity.Run
 	switch r.View.Status {
 	case store.RunRunning, store.RunWaiting:
-		return []Step{{Words: []string{"wait", run}}}
+		return liveSteps(r.View)
 	case store.RunPaused, store.RunStopped:
 		return []Step{{Words: []string{"resume", run}}}
 	case store.RunCompleted, store.RunDegraded, store.RunFailed:
@@ -61,6 +63,9 @@ func NextSteps(r NextRequest) []Step {
 			add("diff", run+"/"+id)
 			steps = append(steps, Step{Words: []string{"accept", run + "/" + id}, Note: "then merge: it takes landed lines back"})
 		}
+	case len(n.refused) > 0:
+		add(append([]string{"show"}, n.refused...)...)
+		add(append([]string{"retry"}, n.refused...)...)
 	case len(n.left) == 1 && len(steps) == 0:
 		at := run + "/" + n.left[0]
 		add("diff", at)
@@ -72,6 +77,27 @@ func NextSteps(r NextRequest) []Step {
 	return steps
 }
 
+// liveSteps are the commands for a live run. A run with open questions waits for
+// answers, so that a wait for its end would not end.
+func liveSteps(v *store.View) []Step {
+	open := v.Waiting()
+	if len(open) == 0 {
+		return []Step{{Words: []string{"wait", v.Identity.Run}}}
+	}
+	steps := []Step{{Words: []string{"inbox"}}}
+	if len(open) > 1 {
+		return steps
+	}
+	id := open[0].ID
+	if _, inquiry := inbox.InquiryOf(&open[0].Questioned); inquiry {
+		return append(steps, Step{Words: []string{"answer", id}})
+	}
+	return append(steps, Step{Words: []string{"approve", id}}, Step{Words: []string{"deny", id}})
+}
+
+// maxRefused bounds the addresses of a command for refused patches.
+const maxRefused = 5
+
 // outcome has the facts of an ended run that call for a command.
 type outcome struct {
 	failed    bool           // an agent or its check failed
@@ -80,6 +106,7 @@ type outcome struct {
 	rivals    []string       // alternatives: the user chooses among them
 	conflicts []*store.Agent // a merge left them out for a conflict
 	undoing   []string       // a merge left them out, since they take landed lines back
+	refused   []string       // addresses of at most maxRefused agents whose patches the check of a merge refused
 	left      []string       // a merge takes their patches by name only
 }
 
@@ -111,6 +138,7 @@ func outcomeOf(r NextRequest) outcome {
 			solved[group] = solved[group] || a.Landed() || a.Conflict == nil && a.Patch() != nil && Landable(r.Review, a) == nil
 		}
 	}
+	refused := func(id task.ID) bool { a := v.Agent(id); return a != nil && a.Refusal != nil }
 	for _, a := range Workers(v) {
 		id := string(a.ID)
 		unlanded := !a.Landed()
@@ -127,7 +155,12 @@ func outcomeOf(r NextRequest) outcome {
 			n.rivals = append(n.rivals, id)
 		case err == nil:
 			n.ready = true
-		case a.Patch() != nil && !a.Rejected() && (a.Call.Stage == nil || !a.Call.Stage.Reads):
+		case errors.Is(err, ErrRefused):
+			// A patch that builds on a refused patch waits for that.
+			if !slices.ContainsFunc(a.Refusal.Needs, refused) && len(n.refused) < maxRefused {
+				n.refused = append(n.refused, v.Identity.Run+"/"+id)
+			}
+		case a.Patch() != nil && !Declined(a) && (a.Call.Stage == nil || !a.Call.Stage.Reads):
 			n.left = append(n.left, id)
 		}
 	}

@@ -34,6 +34,7 @@ func (v *View) metBy(e *event.Landed) {
 			continue
 		}
 		if a := v.about(id); a.Conflict != nil && (l.Ref == "" || a.Conflict.Ref == l.Ref) {
+			l.ended = append(l.ended, endedConflict{agent: id, attempt: a.Attempt, conflict: a.Conflict})
 			a.Conflict = nil
 		}
 		v.acquit(v.about(id), l.Ref)
@@ -65,21 +66,47 @@ func (v *View) found(ref string, agents []task.ID) {
 // by any landing or by the user.
 func (a *Agent) Landed() bool { return len(a.Landings) > 0 || len(a.Found) > 0 }
 
+// endedConflict is a conflict that ended because the patch of an attempt landed.
+type endedConflict struct {
+	agent    task.ID
+	attempt  int
+	conflict *Conflict
+}
+
 // forgetMet removes the recorded conflicts on a branch that moved back: the
-// changes that they met may be gone from it.
+// changes that they met may be gone from it. Conflicts that the undone landings
+// ended are open again.
 func (v *View) forgetMet(id int) {
 	l := v.Landing(id)
 	if l == nil || l.Ref == "" {
 		return
 	}
+	series := v.Series(l)
 	for _, a := range v.Agents {
-		if a.Conflict != nil && a.Conflict.Ref == l.Ref {
+		// Where the branch is back at the tip of a conflict, the conflict stands.
+		if a.Conflict != nil && a.Conflict.Ref == l.Ref && a.Conflict.Tip != series[0].Old {
 			a.Conflict = nil
 		}
 		if a.Refusal.on(l.Ref) && a.Refusal.Kind == event.RefusedStale {
 			a.Refusal = nil
 		}
 		a.Found = slices.DeleteFunc(a.Found, func(ref string) bool { return ref == l.Ref })
+	}
+	v.reopenConflicts(series)
+}
+
+// reopenConflicts restores the conflicts that undone landings of a merge ended.
+func (v *View) reopenConflicts(series []*Landing) {
+	for _, l := range series {
+		for _, e := range l.ended {
+			a := v.about(e.agent)
+			// A conflict with an earlier landing of the same merge is gone with it.
+			gone := slices.ContainsFunc(series, func(l *Landing) bool { return l.New == e.conflict.Tip })
+			if !gone && a.Attempt == e.attempt && !a.Rejected() && !a.Landed() && a.Conflict == nil {
+				a.Conflict = e.conflict
+			}
+		}
+		l.ended = nil
 	}
 }
 

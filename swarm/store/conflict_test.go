@@ -19,11 +19,42 @@ func TestConflicts(t *testing.T) {
 	first.Conflicts = met
 	aside := landing(2, "a2")
 	aside.Ref = "refs/heads/other"
+	other, later, followed := landing(2, "a1"), landing(2, "a2"), landing(2, "a2")
+	other.Old, later.New, followed.New = "t", "m", "m"
+	followed.Continues = 1
 	tests := []struct {
 		name   string
 		events []event.Event
 		want   bool
 	}{
+		{
+			"landed, and that landing undone",
+			[]event.Event{first, &event.Landed{ID: 1, OK: true}, later, &event.Landed{ID: 2, OK: true}, &event.Undone{ID: 2}}, true,
+		},
+		{
+			"both landings undone",
+			[]event.Event{
+				first, &event.Landed{ID: 1, OK: true}, later, &event.Landed{ID: 2, OK: true},
+				&event.Undone{ID: 2}, &event.Undone{ID: 1},
+			}, false,
+		},
+		{
+			"landed by the merge that met it, and that merge undone",
+			[]event.Event{first, &event.Landed{ID: 1, OK: true}, followed, &event.Landed{ID: 2, OK: true}, &event.Undone{ID: 2}}, false,
+		},
+		{
+			"landed, tried again, and the landing undone",
+			[]event.Event{
+				first, &event.Landed{ID: 1, OK: true}, later, &event.Landed{ID: 2, OK: true},
+				&event.Leased{Agent: "a2", Attempt: 2, Dir: "d"}, &event.Undone{ID: 2},
+			}, false,
+		},
+		{
+			"the branch moved back to where it was met",
+			[]event.Event{
+				&event.Conflicted{Ref: "refs/heads/main", Tip: "t", Conflicts: met}, other, &event.Landed{ID: 2, OK: true}, &event.Undone{ID: 2},
+			}, true,
+		},
 		{"beside what landed", []event.Event{first, &event.Landed{ID: 1, OK: true}}, true},
 		{"the landing did not happen", []event.Event{first, &event.Landed{ID: 1}}, false},
 		{"nothing landed", []event.Event{&event.Conflicted{Ref: "refs/heads/main", Tip: "t", Conflicts: met}}, true},

@@ -19,6 +19,8 @@ type Landing struct {
 	// Ended is set once the merge is over. Only a merge that moves the branch
 	// several times continues after a landing.
 	Ended bool
+
+	ended []endedConflict // by this landing
 }
 
 // Stands tells whether the landing happened and was not undone.

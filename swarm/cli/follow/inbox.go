@@ -14,6 +14,8 @@ import (
 	"agentswarm/internal/termtext"
 	"agentswarm/swarm/cli/cmdline"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/cli/view"
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/store"
 )
@@ -186,7 +188,25 @@ func printAsked(p *cmdline.Place, w io.Writer, v *store.View) {
 		fmt.Fprintf(w, "%s needs you: question %s: wants %s\n", termtext.Line(q.Who()), q.ID, questionText(q.Question))
 	}
 	if len(all) > 0 {
-		fmt.Fprintf(w, "%s: %s inbox, then %s answer ID yes|no\n",
-			termtext.Count(len(all), "question waits", "questions wait"), p.Env.Calls, p.Env.Calls)
+		fmt.Fprintf(w, "%s: %s inbox, then %s\n",
+			termtext.Count(len(all), "question waits", "questions wait"), p.Env.Calls, answerWays(p.Env.Calls, all))
 	}
+}
+
+// answerWays names the commands that answer questions: requests for permission are
+// approved or denied, all others are answered by a text.
+func answerWays(calls string, all []waiting.Question) string {
+	var requests, inquiries bool
+	for _, q := range all {
+		_, inquiry := inbox.InquiryOf(&q.Questioned)
+		requests, inquiries = requests || !inquiry, inquiries || inquiry
+	}
+	var ways []string
+	if requests {
+		ways = append(ways, calls+" approve ID", calls+" deny ID")
+	}
+	if inquiries {
+		ways = append(ways, calls+" answer ID TEXT")
+	}
+	return strings.Join(ways, view.OrWay)
 }

@@ -118,7 +118,7 @@ func showAction(c *cli.Context, env cmdline.Env) error {
 	for i, a := range agents {
 		o := newShowObject(s, a)
 		if a.Conflict != nil {
-			at := view.ConflictAt{Run: s.Run.ID, Agent: a, Ref: a.Conflict.Ref}
+			at := view.ConflictAt{Run: s.Run.ID, Agent: a, Ref: a.Conflict.Ref, Open: view.Resolving(p, s.View)[a.ID]}
 			o.conflict, o.ways = view.ConflictText(s.View, a), strings.Join(at.Ways(env.Calls), view.OrWay)
 		}
 		if c.Bool("json") {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -85,7 +84,7 @@ type resolution struct {
 // reopen is the resolution of the agent that is open already; nil: there is
 // none.
 func reopen(v *enter.Visit, c *cli.Context) (*resolution, error) {
-	open, err := resolutions(v.Place, v.Run, v.Visited.ID)
+	open, err := copies.Resolutions(v.Run, v.Visited.ID)
 	if err != nil || len(open) == 0 {
 		return nil, err
 	}
@@ -97,16 +96,6 @@ func reopen(v *enter.Visit, c *cli.Context) (*resolution, error) {
 		}, r.Close())
 	}
 	return r, err
-}
-
-// resolutions are the copies of a run in which conflicts are resolved: those of
-// the agent or, where that is empty, of all. They are not locked.
-func resolutions(p *cmdline.Place, run *store.Run, agent task.ID) ([]*store.Copy, error) {
-	all, err := run.Copies()
-	return slices.DeleteFunc(all, func(c *store.Copy) bool {
-		var record copies.Record
-		return agent != "" && c.Agent != agent || c.Read(&record) != nil || record.Resolve == nil || record.Mark == ""
-	}), err
 }
 
 // takeResolution locks the copy of a resolution.

@@ -12,6 +12,7 @@ import (
 	"agentswarm/swarm/cli/enter"
 	"agentswarm/swarm/cli/selection"
 	"agentswarm/swarm/cli/session"
+	"agentswarm/swarm/copies"
 	"agentswarm/swarm/exit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -62,7 +63,7 @@ func theResolution(ctx context.Context, p *cmdline.Place, addresses []string) (*
 	}
 	var all []found
 	add := func(run *store.Run, agent task.ID) error {
-		open, err := resolutions(p, run, agent)
+		open, err := copies.Resolutions(run, agent)
 		for _, c := range open {
 			all = append(all, found{run, c})
 		}

@@ -1,13 +1,16 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"agentswarm/internal/termtext"
+	"agentswarm/swarm/activity"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -46,6 +49,24 @@ func checkCause(r *task.Completed) string {
 		}
 	}
 	return CheckFailed
+}
+
+// refusalCause is why a merge refused a patch, with the last line of the check that did.
+// It is empty if none did.
+func refusalCause(a *store.Agent) string {
+	r := a.Refusal
+	if r == nil || r.Kind == event.RefusedStale {
+		return ""
+	}
+	text := "merge refused: " + landing.RefusalText(r.Ref, r.Refusal)
+	if n := len(r.Outputs); n > 0 {
+		file := r.Outputs[n-1]
+		said := cmp.Or(activity.LastLine(file), activity.LastLine(strings.TrimSuffix(file, ".out")+".err"))
+		if said != "" {
+			text += ": " + shortNote(said)
+		}
+	}
+	return text
 }
 
 // CheckFailed begins the cause of an agent whose check failed.

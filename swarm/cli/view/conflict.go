@@ -45,13 +45,20 @@ type ConflictAt struct {
 	Ref   string // the branch
 	// Modules is set where submodules are in conflict, which no workspace resolves.
 	Modules bool
+	// Open is set where a workspace is open in which the conflict is resolved.
+	Open bool
 }
 
 // OrWay separates two commands of which either is enough.
 const OrWay = ", or "
 
-// Ways returns the commands that resolve the conflict: by hand, or by the agent.
+// Ways returns the commands that resolve the conflict: by hand, or by the agent. A
+// resolution that is open is continued or given up.
 func (at ConflictAt) Ways(calls string) []string {
+	if at.Open {
+		name := fmt.Sprintf("%s/%s", at.Run, at.Agent.ID)
+		return []string{calls + " merge --continue " + name, calls + " merge --abort " + name}
+	}
 	ways := []string{fmt.Sprintf("%s merge --resolve %s", calls, patch.Address(at.Run, at.Agent))}
 	if at.Modules {
 		ways[0] = "merge the two commits in your own checkout of the submodule"

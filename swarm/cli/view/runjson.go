@@ -104,6 +104,7 @@ type AgentObject struct {
 	LargeMore  int            `json:"large_files_more,omitempty"`
 
 	StateText string `json:"-"` // where it is, for a person
+	refusal   *store.Refusal
 }
 
 type PatchObject struct {
@@ -332,7 +333,7 @@ func NewAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 	}
 	work := r.Done()
 	changed, landed := work.Patch != nil, a.Landed()
-	o.Conflict = newMetObject(a.Conflict)
+	o.Conflict, o.refusal = newMetObject(a.Conflict), a.Refusal
 	o.Changed = &changed
 	if changed {
 		o.Landed = &landed

@@ -86,6 +86,9 @@ func ResultText(o AgentObject) string {
 	if o.Conflict != nil {
 		text += ", conflict"
 	}
+	if r := o.refusal; r != nil && r.Kind != event.RefusedStale {
+		text += ", merge refused"
+	}
 	switch o.Choice {
 	case task.Selected:
 		text += ", chosen"
@@ -177,6 +180,7 @@ func PrintCauses(w io.Writer, v *store.View, limit int) {
 		}
 		add(a, markedText(a))
 		add(a, ConflictText(v, a))
+		add(a, refusalCause(a))
 	}
 	for i, cause := range order {
 		if i == limit {
