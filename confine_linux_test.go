@@ -14,8 +14,12 @@ import (
 // behindWalls are the default variables of a user, with workspaces of a kind.
 func behindWalls(t *testing.T, backend string) []string {
 	t.Helper()
-	if ok, err := scriptCondition("mounts", worktree.Linked); err != nil || !ok {
-		t.Skip("no walls can be put up here")
+	needs := "mounts"
+	if backend == string(worktree.Overlay) {
+		needs = "overlays"
+	}
+	if ok, err := scriptCondition(needs, worktree.Linked); err != nil || !ok {
+		t.Skip("no such sandbox can be set up here", err)
 	}
 	return []string{"SWARM_SANDBOX=", "SWARM_BACKEND=" + backend}
 }

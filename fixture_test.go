@@ -104,8 +104,8 @@ func (y *fixture) on(backend worktree.Backend) {
 		return
 	}
 	y.t.Helper()
-	if ok, err := scriptCondition("mounts", worktree.Overlay); !ok || err != nil {
-		y.t.Skip("no walls can be put up here", err)
+	if ok, err := scriptCondition("overlays", worktree.Overlay); !ok || err != nil {
+		y.t.Skip("no sandbox with overlays can be set up here", err)
 	}
 	y.t.Cleanup(func() { endBelow(y.dir) })
 	y.walled = true

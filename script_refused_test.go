@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -78,6 +79,10 @@ func scriptCondition(name string, backend worktree.Backend) (bool, error) {
 		return name == string(backend), nil
 	case "mounts":
 		return exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt").Run() == nil, nil
+	case "limits": // a container's /proc/sys is read-only
+		return exec.Command("unshare", "-rm", "test", "-w", "/proc/sys/user/max_user_namespaces").Run() == nil, nil
+	case "overlays":
+		return canMountOverlays()
 	case "landlock":
 		return hasLandlock(), nil
 	case "root":
@@ -86,3 +91,18 @@ func scriptCondition(name string, backend worktree.Backend) (bool, error) {
 		return false, errors.New("unknown condition")
 	}
 }
+
+// canMountOverlays reports whether user namespaces may mount overlays on the file
+// system of the tests. The file system of a container's image takes none, and no
+// whiteouts.
+var canMountOverlays = sync.OnceValues(func() (bool, error) {
+	dir, err := os.MkdirTemp("", "swarm-overlays")
+	if err != nil {
+		return false, err
+	}
+	const script = `mkdir lower upper work at && touch lower/f && mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work,userxattr o at && rm at/f`
+	mount := exec.Command("unshare", "-rm", "sh", "-c", script)
+	mount.Dir = dir
+	can := mount.Run() == nil
+	return can, os.RemoveAll(dir)
+})

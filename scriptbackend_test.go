@@ -35,8 +35,8 @@ var gateWorkspaceScripts = []string{"gc_trash", "resume_what", "run_prompt", "ru
 // for them behind [overlay]; a script on which they have no effect skips.
 func TestScriptsOverlay(t *testing.T) {
 	t.Parallel()
-	if ok, err := scriptCondition("mounts", worktree.Overlay); !ok || err != nil {
-		t.Skip("no sandbox can be set up here", err)
+	if ok, err := scriptCondition("overlays", worktree.Overlay); !ok || err != nil {
+		t.Skip("no sandbox with overlays can be set up here", err)
 	}
 	params := scriptParams(worktree.Overlay)
 	params.Files = overlayScripts(t)

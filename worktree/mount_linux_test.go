@@ -228,12 +228,14 @@ func tryOverlay(t testing.TB, f *fixture) (refused string) {
 	for _, name := range []string{"l", "u", "w", "at"} {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	}
+	must(t, os.WriteFile(filepath.Join(dir, "l", "f"), nil, 0o600))
 	out, err := insideSpec{
 		Mounts: []workspace.Mount{{
 			At: filepath.Join(dir, "at"), Lower: []string{filepath.Join(dir, "l")},
 			Upper: filepath.Join(dir, "u"), Work: filepath.Join(dir, "w"),
 		}},
-		Objects: dir, Dir: dir, Script: ":",
+		// A file of the lower layer goes by a whiteout, which no overlay makes in its turn.
+		Objects: dir, Dir: dir, Script: "rm at/f",
 	}.try(f)
 	if err != nil {
 		return fmt.Sprintf("%v: %s", err, out)
