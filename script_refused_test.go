@@ -104,5 +104,16 @@ var canMountOverlays = sync.OnceValues(func() (bool, error) {
 	mount := exec.Command("unshare", "-rm", "sh", "-c", script)
 	mount.Dir = dir
 	can := mount.Run() == nil
-	return can, os.RemoveAll(dir)
+	return can, errors.Join(openWork(filepath.Join(dir, "work")), os.RemoveAll(dir))
 })
+
+// openWork opens the folder that the kernel makes in the work folder of an overlay.
+// Its mode permits no access, and it keeps a whiteout, so that only root could remove
+// it.
+func openWork(dir string) error {
+	err := os.Chmod(filepath.Join(dir, "work"), 0o700)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was mounted
+	}
+	return err
+}

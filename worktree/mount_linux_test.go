@@ -2,7 +2,9 @@ package worktree
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -237,6 +239,10 @@ func tryOverlay(t testing.TB, f *fixture) (refused string) {
 		// A file of the lower layer goes by a whiteout, which no overlay makes in its turn.
 		Objects: dir, Dir: dir, Script: "rm at/f",
 	}.try(f)
+	// The kernel's own folder keeps a whiteout, and its mode permits no access.
+	if cerr := os.Chmod(filepath.Join(dir, "w", "work"), 0o700); !errors.Is(cerr, fs.ErrNotExist) {
+		must(t, cerr)
+	}
 	if err != nil {
 		return fmt.Sprintf("%v: %s", err, out)
 	}

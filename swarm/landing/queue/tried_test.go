@@ -99,7 +99,7 @@ func TestAhead(t *testing.T) {
 		t.Errorf("after that the trials are %q, want %q", got, want)
 	}
 
-	// Whatever fails while the machine is busy lands if it passes after that.
+	// A patch that fails while the machine is busy lands if it passes after that.
 	busy := &scripted{bad: set("a2"), earlier: map[string]bool{}, runs: map[string][]bool{}}
 	tried = busy.ahead(t, list)
 	busy.bad = nil
